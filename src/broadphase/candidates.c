@@ -47,7 +47,7 @@ static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
-    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->immovable));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->bordered));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->sorted.order, &c->sorted.order));
     TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sorted.sweep, &c->sorted.sweep));
@@ -118,7 +118,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->taken);
     free(c->scratch);
     free(c->frame);
-    free(c->still);
+    free(c->immovable);
     free(c->bordered);
     free(c->sorted.order);
     free(c->sorted.sweep);
@@ -137,7 +137,7 @@ void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_l
         path_bound->x[k] = x - from_s * path_bound->v[k];
         c->extent = fmax(c->extent, fmax(fabs(x), fabs(path_bound->x[k])) + fabs(move->u[k]));
     }
-    path_bound->radius = c->still[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
+    path_bound->radius = c->immovable[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
     path_bound->offset = 0;
 }
 
@@ -313,7 +313,7 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
     size_t count = 0;
     tac_candidates_frames(view, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
-        if (!c->still[b] || c->tree[b]->stale)
+        if (!c->immovable[b] || c->tree[b]->stale)
             tac_candidates_boxes(view, c, b, &c->primitive[c->primitive_begin[b]], c->tree[b]);
         if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b])
             tac_candidates_boxes(view, c, b, &c->remote.primitive[c->remote.begin[b]], c->remote.tree[b]);

@@ -120,8 +120,8 @@ struct tac_remote_primitives {
     int boxes, above;                /* that a rank publishes: a power of 8; boxes around 8 of them, 64 of them, ... */
     struct tac_box *mine;            /* owned, (boxes): what this rank has published around what can move */
     struct tac_box *around_mine;     /* owned, (above): the box around all of them, those around each eighth, ... */
-    struct tac_box still;            /* around this rank's primitives that have no published box */
-    struct tac_box *whole;           /* owned, (ranks, 2): around the published ones of each rank, and `still` */
+    struct tac_box immovable;        /* around this rank's primitives that have no published box */
+    struct tac_box *whole;           /* owned, (ranks, 2): around the published ones of each rank, and `immovable` */
     bool alone;                      /* no other rank has anything */
     char *growth;                    /* owned: what all ranks tell of their boxes that grow (remote_boxes.c) */
     size_t near_count, near_capacity, sent_capacity, published_capacity, around_capacity;
@@ -193,9 +193,9 @@ struct tac_candidates {
     uint8_t *taken;                  /* owned, (vertices of the local mesh): 1: a primitive stands for it */
     int32_t *scratch;                /* owned */
     size_t scratch_capacity;
-    double *frame;     /* owned, (bodies, 3): velocity of each body's frame */
-    uint8_t *still;    /* owned, (bodies): never moves */
-    uint8_t *bordered; /* owned, (bodies): some of its primitives here are not inner */
+    double *frame;      /* owned, (bodies, 3): velocity of each body's frame */
+    uint8_t *immovable; /* owned, (bodies): never moves */
+    uint8_t *bordered;  /* owned, (bodies): some of its primitives here are not inner */
     struct tac_sorted_bodies sorted;
     struct tac_remote_primitives remote;
     int64_t builds;

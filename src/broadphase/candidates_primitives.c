@@ -112,15 +112,15 @@ enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates
         sum[1]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
-        c->still[b] = 1;
+        c->immovable[b] = 1;
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (s->mesh->ever_free[i] || view->scripts->of[i] >= 0)
-            c->still[s->mesh->vertex_body[i]] = 0;
+            c->immovable[s->mesh->vertex_body[i]] = 0;
     memcpy(all, sum, sizeof all);
-    if (view->halo &&
-        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
-         MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
-         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
+    if (view->halo && (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
+                       MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
+                       MPI_Allreduce(MPI_IN_PLACE, c->immovable, c->body_count, MPI_UINT8_T, MPI_MIN,
+                                     view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
     const double edge = all[1] > 0 ? all[0] / all[1] : 0, thickness = s->settings->contact.thickness;
     c->skin = all[1] > 0 ? (edge < 2 * thickness ? FINE_SKIN : SKIN) * edge : .25 * thickness;

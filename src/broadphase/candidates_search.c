@@ -24,7 +24,7 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
 {
     struct tac_candidates *c = search->c;
     const struct tac_scene *s = search->view->scene;
-    if (c->still[a] && c->still[b])
+    if (c->immovable[a] && c->immovable[b])
         return TAC_OK;
     if (a == b ? !s->settings->body[a].self_contact
                : search->view->model->ignored &&
@@ -108,7 +108,7 @@ static bool mark_body(struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->primitive_begin[b], end = c->primitive_begin[b + 1];
     bool any = false;
-    if (c->still[b])
+    if (c->immovable[b])
         return false;
     for (int32_t p = begin; p < end; p++) {
         c->repair.marked[p] = tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
@@ -147,7 +147,7 @@ static enum tac_err search_remote_changed(struct tac_search *search)
     struct tac_candidates *c = search->c;
     for (tac_lid b = 0; b < c->body_count; b++)
         for (tac_lid a = 0; a < c->body_count && c->remote.begin[b + 1] > c->remote.begin[b]; a++)
-            if (c->remote.tree[b]->changed[0] && c->tree[a]->count > 0 && !c->still[a] && !c->tree[a]->changed[0] &&
+            if (c->remote.tree[b]->changed[0] && c->tree[a]->count > 0 && !c->immovable[a] && !c->tree[a]->changed[0] &&
                 sweeps_overlap(c, a, b))
                 TAC_TRY(search_bodies(search, a, b, true));
 done:

@@ -67,7 +67,7 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
     }
     place(c, list, n, true);
     n = 0;
-    for (size_t i = 0; i < c->remote.count && view->model->apart; i++)
+    for (size_t i = 0; i < c->remote.count && view->model->omit_immovable; i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
             const tac_lid v = c->remote.primitive[i].v[k];
             /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */

@@ -163,11 +163,11 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
         TAC_TRY(tac_remote_group(view, c));
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
-    tac_box_empty(&c->remote.still);
+    tac_box_empty(&c->remote.immovable);
     c->remote.looked += n;
     for (int32_t p = 0; p < n; p++) {
         tac_remote_box(view, c, &c->primitive[p], &own[p]);
-        tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.still, &own[p]);
+        tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.immovable, &own[p]);
     }
     for (int k = 0; k < c->remote.boxes; k++)
         widen(&mine[k], room);
@@ -204,7 +204,7 @@ static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *
     TAC_TRY(tac_agree(ctx, err)); /* before any of them sends */
     struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
     whole[0] = c->remote.around_mine[0];
-    whole[1] = c->remote.still;
+    whole[1] = c->remote.immovable;
     widen(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
@@ -343,7 +343,7 @@ static bool is_private(struct tac_candidates *c, const struct tac_box *box)
 
 bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *c)
 {
-    if (c->remote.mine == NULL || !view->model->apart)
+    if (c->remote.mine == NULL || !view->model->omit_immovable)
         return false;
     for (int32_t p = 0; p < c->primitive_begin[c->body_count] && !c->remote.alone; p++) {
         struct tac_box box;

@@ -31,8 +31,8 @@ struct tac_model {
     double *w_ever;                /* owned, (V): inverse of the mass while free, 0 if never free */
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
-    uint8_t *still;                /* owned, (V): 1 if the vertex never moves */
-    bool apart;                /* ranks whose vertices of a pair never move take no part in it (docs/distribution.md) */
+    uint8_t *immovable;            /* owned, (V): 1 if the vertex never moves */
+    bool omit_immovable;       /* ranks whose vertices of a pair never move take no part in it (docs/distribution.md) */
     uint8_t *ignored;          /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law;       /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;             /* some law has friction */
@@ -101,14 +101,14 @@ static inline void tac_model_gather(const struct tac_model *model, enum tac_pair
 /* Does the owner of this vertex evaluate the pairs that the vertex is in? */
 static inline bool tac_model_takes_part(const struct tac_model *model, tac_lid v)
 {
-    return !(model->apart && model->still[v]);
+    return !(model->omit_immovable && model->immovable[v]);
 }
 
 /* The first of n vertices of a pair that can move.  There is one in every pair. */
 static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_lid *v, int n)
 {
     int k = 0;
-    while (k + 1 < n && model->still[v[k]])
+    while (k + 1 < n && model->immovable[v[k]])
         k++;
     return v[k];
 }
@@ -121,7 +121,7 @@ static inline tac_lid tac_model_decider(const struct tac_model *model, enum tac_
     const int n = tac_pair_vertices(type);
     const tac_lid owned = tac_scene_owned(model->scene);
     bool ours = true;
-    if (!model->apart)
+    if (!model->omit_immovable)
         return v[0];
     for (int k = 0; k < n; k++)
         ours = ours && v[k] < owned;

@@ -1,8 +1,8 @@
 /* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
 #include "broadphase/candidates.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 #include "events/ranks/rebalance_join.h"
-#include "events/ranks/still.h"
 #include "events/state/changed_scene.h"
 #include "events/state/present_contacts.h"
 #include "integrators/integrator.h"
@@ -92,14 +92,14 @@ static void view(void *state, struct tac_state_view *out)
                                    .velocity = sim->state.vel->v,
                                    .stride = sizeof *sim->state.vel,
                                    .impulse = sim->state.impulse,
-                                   .impulse_rest = sim->still.rest,
+                                   .impulse_rest = sim->immovable.rest,
                                    .counters = &sim->books.counters};
 }
 
 static enum tac_err gather_impulses(void *state)
 {
     struct tac_sim *sim = state;
-    return tac_agree(sim->ctx, tac_still_gather(sim));
+    return tac_agree(sim->ctx, tac_immovable_gather(sim));
 }
 
 static void positions(const void *state, double *x)
@@ -293,16 +293,16 @@ done:
 
 /* ---- messages for the sake of deep pairs ---- */
 
-static int64_t chatter(const void *state)
+static int64_t deep_messages(const void *state)
 {
-    return ((const struct tac_sim *)state)->control.told_chatter;
+    return ((const struct tac_sim *)state)->control.told_deep_messages;
 }
 
-static void clear_chatter(void *state)
+static void clear_deep_messages(void *state)
 {
     struct tac_sim *sim = state;
-    tac_ranks_forget_chatter(sim);
-    sim->control.told_chatter = 0;
+    tac_ranks_clear_deep_messages(sim);
+    sim->control.told_deep_messages = 0;
 }
 
 static enum tac_err join(void *state, struct tac_pieces *pieces)
@@ -375,8 +375,8 @@ static const struct tac_integrator_book BOOK = {
 static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
 
 static const struct tac_integrator_balance BALANCE = {.load = load,
-                                                      .chatter = chatter,
-                                                      .clear_chatter = clear_chatter,
+                                                      .deep_messages = deep_messages,
+                                                      .clear_deep_messages = clear_deep_messages,
                                                       .join = join,
                                                       .pace_out = pace_out,
                                                       .pace_in = pace_in};

@@ -1,8 +1,8 @@
 /* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
 #include "contact/friction.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_active_create(sim));
-    TAC_TRY(tac_still_create(sim));
+    TAC_TRY(tac_immovable_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->mesh->part)
@@ -170,13 +170,13 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->contact = sim->model->layer_count > 0;
     sim->find.judges = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
-    sim->model->apart = sim->find.judges;
+    sim->model->omit_immovable = sim->find.judges;
     sim->find.way = !sim->contact                    ? &tac_discovery_none
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                      : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
-    TAC_TRY(tac_still_choose(sim));
+    TAC_TRY(tac_immovable_choose(sim));
     TAC_TRY(choose_stretch(sim));
     if (tac_sim_halo(sim))
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
@@ -206,7 +206,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.vel);
     free(sim->state.mass);
     free(sim->state.impulse);
-    tac_still_destroy(sim);
+    tac_immovable_destroy(sim);
     free(sim->scripts.of);
     free(sim->books.v_before);
     free(sim->books.damped);
@@ -250,7 +250,7 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
         const struct tac_line *line = &sim->paths.line[v];
-        if (v < sim->state.owned || sim->model->still[v])
+        if (v < sim->state.owned || sim->model->immovable[v])
             tac_position(sim, v, t, x[i]);
         else
             for (int k = 0; k < 3; k++)

@@ -28,8 +28,8 @@
 
 struct tac_ranks;
 
-/* Contact impulses of vertices that never move (still.h). */
-struct tac_still {
+/* Contact impulses of vertices that never move (immovable.h). */
+struct tac_immovable {
     double unit;     /* N s */
     double round[2]; /* what rounds to whole units, coarse and fine */
     double *rest;    /* owned, (V, 3): fine units beside state.impulse, N s; of others 0 */
@@ -57,7 +57,7 @@ struct tac_sim {
     struct tac_control control;
     struct tac_windows windows;
     struct tac_find find;
-    struct tac_still still;
+    struct tac_immovable immovable;
     struct tac_view view; /* of the above, for discovery */
 };
 
@@ -159,7 +159,7 @@ void tac_loads_before(struct tac_sim *sim);
 /* Local. Ticks all due loads, the instant's last kicks, and enters their works. */
 void tac_loads_tick(struct tac_sim *sim, tac_time t);
 /* Local. Winds that overlap know what the first of them knows: after a state was put in. */
-void tac_loads_twins(struct tac_sim *sim);
+void tac_loads_share_wind(struct tac_sim *sim);
 /* Local. Marks the window's start of the loads' state, and goes back to it. */
 void tac_loads_begin(struct tac_sim *sim);
 void tac_loads_restore(struct tac_sim *sim);

@@ -75,13 +75,13 @@ static double fit_trees(struct tac_implicit *sim)
     for (int k = 0; k < TAC_SHAPES; k++)
         for (int sort = 0; sort < TAC_SORTS; sort++) {
             struct tac_shape *shape = &s->shape[k][sort];
-            if (shape->count == 0 || ((sort & TAC_STILL) && s->boxed))
+            if (shape->count == 0 || ((sort & TAC_IMMOVABLE) && s->boxed))
                 continue;
             const double *first = &s->from[3 * (size_t)shape->vertex[0]];
-            if (!(sort & TAC_STILL) && origin == NULL)
+            if (!(sort & TAC_IMMOVABLE) && origin == NULL)
                 origin = first;
             struct boxes boxes = {sim, shape};
-            tac_tree_refit(shape->tree, sort & TAC_STILL ? first : origin, make_box, &boxes, s->scratch);
+            tac_tree_refit(shape->tree, sort & TAC_IMMOVABLE ? first : origin, make_box, &boxes, s->scratch);
             cost += TAC_BOX_COST * (double)shape->count;
         }
     s->boxed = true;
@@ -291,7 +291,7 @@ static enum tac_err add_pairs(struct tac_implicit *sim, enum tac_pair_type type,
     for (int i = 0; i < TAC_SORTS; i++)
         for (int k = a == b ? i : 0; k < TAC_SORTS; k++)
             if (!(i & k)) /* not both of others, nor both still */
-                TAC_TRY(meet(&f, &s[a][i], &s[b][k], !((i | k) & TAC_STILL)));
+                TAC_TRY(meet(&f, &s[a][i], &s[b][k], !((i | k) & TAC_IMMOVABLE)));
     if (f.count > 0)
         TAC_TRY(sort_notes(sim->ctx, &f, (size_t)firsts));
     if (f.count > 0)

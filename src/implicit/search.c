@@ -56,10 +56,10 @@ struct source {
 
 static int sort_of(const struct tac_implicit *sim, const tac_lid *v, int n)
 {
-    int sort = tac_implicit_reaches(sim, v, n) ? TAC_STILL : TAC_STILL | TAC_OTHER;
+    int sort = tac_implicit_reaches(sim, v, n) ? TAC_IMMOVABLE : TAC_IMMOVABLE | TAC_OTHER;
     for (int i = 0; i < n; i++)
         if (sim->scene->mesh->ever_free[v[i]] || sim->scripts.script_of[v[i]] >= 0)
-            sort &= ~TAC_STILL;
+            sort &= ~TAC_IMMOVABLE;
     return sort;
 }
 

@@ -11,7 +11,7 @@
 
 /* Kinds of primitives; of each the own ones and those of other ranks, that ever move and that do not. */
 enum { TAC_VERTICES, TAC_TRIANGLES, TAC_EDGES, TAC_SEGMENTS, TAC_PARTICLES, TAC_SHAPES };
-enum { TAC_OTHER = 1, TAC_STILL = 2, TAC_SORTS = 4 };
+enum { TAC_OTHER = 1, TAC_IMMOVABLE = 2, TAC_SORTS = 4 };
 
 struct tac_shape {
     int nodes;

@@ -17,9 +17,9 @@ static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_cand
     k->body_count = c->body_count;
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)c->primitive_begin[c->body_count], sizeof *k->primitive, &k->primitive));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
-    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->immovable));
     for (int32_t b = 0; b < k->body_count; b++) {
-        k->still[b] = c->still[b];
+        k->immovable[b] = c->immovable[b];
         for (int32_t p = c->primitive_begin[b]; p < c->primitive_begin[b + 1]; p++)
             if (c->primitive[p].inner)
                 k->primitive[k->primitive_count++] = c->primitive[p];
@@ -75,7 +75,7 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
     free(k->doubt);
     free(k->primitive);
     free(k->primitive_begin);
-    free(k->still);
+    free(k->immovable);
     free(k);
     *kinetic = NULL;
 }
@@ -83,7 +83,7 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
 {
     const struct tac_model *m = k->view->model;
-    if (k->still[a] && k->still[b])
+    if (k->immovable[a] && k->immovable[b])
         return false;
     if (a == b)
         return k->view->scene->settings->body[a].self_contact;

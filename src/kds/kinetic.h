@@ -112,7 +112,7 @@ struct tac_kinetic {
     int32_t primitive_count, body_count;
     struct tac_primitive *primitive; /* owned, by body */
     int32_t *primitive_begin;        /* owned, (bodies + 1) */
-    uint8_t *still;                  /* owned, (bodies): never moves */
+    uint8_t *immovable;              /* owned, (bodies): never moves */
 };
 
 /* Local. Certificates among the primitives whose vertices are all this rank's; `c` (borrowed) has them all. */

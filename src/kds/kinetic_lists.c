@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum state { UNUSED = TAC_LIST_UNUSED, APART = TAC_LIST_APART, SPLIT = TAC_LIST_SPLIT, OPEN = TAC_LIST_OPEN };
+enum state { UNUSED = TAC_LIST_UNUSED, SEPARATED = TAC_LIST_SEPARATED, SPLIT = TAC_LIST_SPLIT, OPEN = TAC_LIST_OPEN };
 enum { CLOSE_LIVES = 4, FRESH_PARTS = 8, PATIENCE = 64 };
 
 struct test {
@@ -56,7 +56,7 @@ static double by_useful(const struct tac_kinetic *k, const struct lists *l, stru
     double best = 0;
     int i = 0;
     for (; i < n; i++) {
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
         if (!(life > best))
             break;
         best = life;
@@ -64,7 +64,7 @@ static double by_useful(const struct tac_kinetic *k, const struct lists *l, stru
     if (i + 1 < n && best < INFINITY) {
         const uint64_t seed = (uint64_t)(uint32_t)t->node[0] << 32 | (uint32_t)t->node[1];
         const int j = i + 1 + (int)(tac_hash64(seed, t->draws++) % (uint64_t)(n - i - 1));
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, j));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, j));
         if (life > best) {
             best = life;
             t->order = promote(t->order, j);
@@ -79,7 +79,7 @@ static double by_all(const struct tac_kinetic *k, const struct lists *l, struct 
     double best = 0;
     int which = 0;
     for (int i = 0; i < l->tree->axes; i++) {
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
         if (life > best) {
             best = life;
             which = i;
@@ -129,9 +129,9 @@ static void unlink_from_nodes(struct lists *l, int32_t id)
     }
 }
 
-static void set_apart(struct tac_kinetic *k, struct lists *l, int32_t id, double life)
+static void set_separated(struct tac_kinetic *k, struct lists *l, int32_t id, double life)
 {
-    l->test[id].state = APART;
+    l->test[id].state = SEPARATED;
     link_to_nodes(l, id);
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
     k->view->counters->certificates_created++;
@@ -152,7 +152,8 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     enum tac_err err = TAC_OK;
     const struct tac_branch *na = &l->tree->node[a], *nb = &l->tree->node[b];
     *id = -1;
-    if ((na->still && nb->still) || (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
+    if ((na->immovable && nb->immovable) ||
+        (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
         return TAC_OK;
     if (l->free_count) {
         *id = l->free[--l->free_count];
@@ -223,7 +224,7 @@ static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id)
         refresh(k, l, t);
         const double life = by_all(k, l, t);
         if (long_enough(k, life, 1)) {
-            set_apart(k, l, id, life);
+            set_separated(k, l, id, life);
             return TAC_OK;
         }
     }
@@ -232,9 +233,9 @@ static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id)
 
 /* ---- closing ---- */
 
-static bool child_is_apart(const struct lists *l, int32_t child)
+static bool child_is_separated(const struct lists *l, int32_t child)
 {
-    return child < 0 || l->test[child].state == APART;
+    return child < 0 || l->test[child].state == SEPARATED;
 }
 
 /* Closes a test, and those above it, if nothing below needs it. */
@@ -244,7 +245,7 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
         struct test *t = &l->test[id];
         if (t->touching || k->now < t->again)
             return;
-        if (t->state == SPLIT ? !child_is_apart(l, t->child[0]) || !child_is_apart(l, t->child[1])
+        if (t->state == SPLIT ? !child_is_separated(l, t->child[0]) || !child_is_separated(l, t->child[1])
                               : t->state != OPEN || tac_slabs_active(k, t->slabs))
             return;
         t->again = k->now + PATIENCE * k->tau;
@@ -261,7 +262,7 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
             }
         if (t->state == OPEN)
             tac_slabs_drop(k, &t->slabs);
-        set_apart(k, l, id, life);
+        set_separated(k, l, id, life);
     }
 }
 
@@ -356,7 +357,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
             struct test *t = &l->test[code / 2];
             const tac_time time = l->queue->time[code / 2];
             /* Mostly the best axis alone holds for as long as was said. */
-            const double best = tac_kinetic_apart(k, tree, t->node[0], t->node[1], axis_at(t->order, 0));
+            const double best = tac_kinetic_separated_s(k, tree, t->node[0], t->node[1], axis_at(t->order, 0));
             if (tac_kinetic_after(k, best) < time) {
                 const tac_time sooner = tac_kinetic_after(k, by_useful(k, l, t));
                 if (sooner < time)

@@ -4,7 +4,7 @@
 
 #include "kds/kinetic_tree.h"
 
-enum tac_list_state { TAC_LIST_UNUSED, TAC_LIST_APART, TAC_LIST_SPLIT, TAC_LIST_OPEN };
+enum tac_list_state { TAC_LIST_UNUSED, TAC_LIST_SEPARATED, TAC_LIST_SPLIT, TAC_LIST_OPEN };
 
 /* A test of two nodes. */
 struct tac_list_view {

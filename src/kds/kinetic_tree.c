@@ -90,7 +90,7 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
     if (n == 1) {
         node->primitive = *p;
         node->body = k->primitive[*p].body;
-        node->still = k->still[node->body];
+        node->immovable = k->immovable[node->body];
         b->tree->leaf[*p] = at;
         return;
     }
@@ -102,7 +102,7 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
     grow(b, p + n / 2, n - n / 2, left + 1, at, bodies);
     const struct tac_branch *l = &b->tree->node[left];
     node->body = l[0].body == l[1].body ? l[0].body : -1;
-    node->still = l[0].still && l[1].still;
+    node->immovable = l[0].immovable && l[1].immovable;
 }
 
 static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
@@ -271,7 +271,7 @@ static void merge(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, in
 void tac_kinetic_tree_refresh(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t node, tac_time oldest)
 {
     const struct tac_branch *b = &tree->node[node];
-    if (b->t0 >= oldest || (b->still && b->t0 >= 0))
+    if (b->t0 >= oldest || (b->immovable && b->t0 >= 0))
         return;
     if (b->left < 0) {
         measure(k, tree, node);
@@ -364,8 +364,8 @@ void tac_kinetic_tree_widen(struct tac_kinetic *k, struct tac_kinetic_tree *tree
     }
 }
 
-double tac_kinetic_apart(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
-                         int axis)
+double tac_kinetic_separated_s(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
+                               int axis)
 {
     const int n = tree->axes;
     const double *ea = envelope(tree, a) + axis, *eb = envelope(tree, b) + axis;

@@ -19,7 +19,7 @@ struct tac_branch {
     int32_t primitive; /* of a leaf */
     int32_t body;      /* of all below it; -1: several */
     int32_t first;     /* tests that rest on it: 2 x test + side; -1: none */
-    uint8_t still, dirty;
+    uint8_t immovable, dirty;
     tac_time t0;
 };
 
@@ -46,7 +46,7 @@ void tac_kinetic_tree_refresh(struct tac_kinetic *k, struct tac_kinetic_tree *tr
 void tac_kinetic_tree_widen(struct tac_kinetic *k, struct tac_kinetic_tree *tree, tac_lid v);
 
 /* Seconds from k->now for which two nodes stay apart along an axis; not positive if they are not. */
-double tac_kinetic_apart(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
-                         int axis);
+double tac_kinetic_separated_s(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
+                               int axis);
 
 #endif

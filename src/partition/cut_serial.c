@@ -115,7 +115,7 @@ static enum tac_err fill(struct tac_ctx *ctx, size_t nodes, const double *weight
     if (count > (1 << 29) || m->count > (1 << 29))
         TAC_TRY(
             tac_fail(ctx, TAC_ERR_RUN,
-                     "the graph that tells ranks apart has %" PRId64
+                     "the graph that distinguishes ranks has %" PRId64
                      " entries, more than METIS takes; use contact.thickness below the mesh's spacing, or fewer ranks",
                      count));
     TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *m->weight, &m->weight));

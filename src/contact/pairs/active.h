@@ -40,16 +40,16 @@ struct tac_pair {
     tac_time deep_period; /* of the deepest layer group */
     struct tac_form form;
 
-    double speed;       /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
+    double speed;       /* bound of its relative speed in the last window that was looked at, m/s, by which it sleeps;
                          * 0: not known. Of a shared pair, what its owners have agreed on */
-    double nap_speed;   /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    double sleep_speed; /* the skipped ticks of this pass were silent if it was slower than this, m/s */
     tac_time awake;     /* no tick is skipped before */
-    int32_t naps;       /* the newest of its naps in this pass, or -1 */
+    int32_t last_sleep; /* its newest sleep in this pass, or -1 */
     int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
     int32_t deep_first; /* first layer of the deepest layer group */
     uint8_t live;
-    uint8_t overslept; /* a skipped tick may not have been silent */
-    uint8_t listed;    /* scratch of the candidate list */
+    uint8_t slept_too_long; /* a skipped tick may not have been silent */
+    uint8_t listed;         /* scratch of the candidate list */
 
     uint64_t key;
     double d_tick_start; /* d_tick and t_tick at the window's start */
@@ -121,10 +121,10 @@ struct tac_birth {
 
 /* Ticks of a layer group that were skipped in this pass: they were silent if the pair's distance did not come under
  * `clear` (m) from `from` to `to`, and certainly if its speed was under `speed` (m/s). */
-struct tac_nap {
+struct tac_sleep {
     tac_time from, to;
     double clear, speed;
-    int32_t following; /* the pair's nap before it, or -1 */
+    int32_t following; /* the sleep of the pair before it, or -1 */
 };
 
 /* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
@@ -167,8 +167,8 @@ struct tac_active {
     struct tac_birth *birth; /* owned */
     size_t deeper_count, deeper_capacity;
     struct tac_deeper *deeper; /* owned: pairs to be made deeper when all of this instant has ticked */
-    size_t nap_count, nap_capacity;
-    struct tac_nap *nap;              /* owned */
+    size_t sleep_count, sleep_capacity;
+    struct tac_sleep *sleep;          /* owned */
     size_t kept_count, kept_capacity; /* of the instant under way */
     struct tac_kept *kept;            /* owned */
     struct tac_loss *loss;            /* owned, (owned vertices) */

@@ -63,40 +63,41 @@ static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const stru
     }
 }
 
-/* Room for one nap more. Where a log is full its pairs stay awake; but all owners of a shared pair must do alike. */
-static bool nap_room(struct tac_sim *sim, const struct tac_pair *p)
+/* Makes room in the log for one more sleep. If the log is full, a pair of this rank alone stays awake; the owners of a
+ * shared pair must all decide alike, so for them the log grows. */
+static bool reserve_sleep(struct tac_sim *sim, const struct tac_pair *p)
 {
     struct tac_active *active = &sim->active;
-    if (active->nap_count < active->nap_capacity)
+    if (active->sleep_count < active->sleep_capacity)
         return true;
     if (!p->shared)
         return false;
-    tac_ranks_failed(
-        sim, tac_grow(sim->ctx, &active->nap, &active->nap_capacity, 2 * active->nap_count + 1, sizeof *active->nap));
-    return active->nap_count < active->nap_capacity;
+    tac_ranks_failed(sim, tac_grow(sim->ctx, &active->sleep, &active->sleep_capacity, 2 * active->sleep_count + 1,
+                                   sizeof *active->sleep));
+    return active->sleep_count < active->sleep_capacity;
 }
 
 /* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
  * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
  * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
  * do alike, from the same distance and a speed that they have agreed on (orders.c). */
-static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
-                       const struct tac_rate_group *c, tac_time t, double clear, double room)
+static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+                                const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
     if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
         return;
     const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
-    if (!(ticks >= 1) || !nap_room(sim, p))
+    if (!(ticks >= 1) || !reserve_sleep(sim, p))
         return;
     const tac_time skipped = (tac_time)ticks;
     const double speed = room / ((double)skipped * c->h_s);
     const size_t at = ((uintptr_t)e - (uintptr_t)c->group) / sizeof *e; /* huge if it is one of `extra` before it */
     tac_time *wake = at < c->count ? &c->wake[at] : &e->wake;
     *wake = t + (skipped + 1) * c->period;
-    p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
-    active->nap[active->nap_count] = (struct tac_nap){t, *wake - c->period, clear, speed, p->naps};
-    p->naps = (int32_t)active->nap_count++;
+    p->sleep_speed = speed < p->sleep_speed ? speed : p->sleep_speed;
+    active->sleep[active->sleep_count] = (struct tac_sleep){t, *wake - c->period, clear, speed, p->last_sleep};
+    p->last_sleep = (int32_t)active->sleep_count++;
 }
 
 /* Keeps what a pair is at this instant for the other layer groups of it that tick now, and for its friction.  There is
@@ -163,7 +164,7 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
         p->d_tick = bound;
         p->t_tick = t;
     }
-    nap(sim, e, p, c, t, clear, bound - p->guard - clear);
+    put_to_sleep(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
 /* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/method.md, Restitution); what its impulses
@@ -205,7 +206,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
     if (d >= eta1 * model->reach[e->first]) {
         be_silent(sim, e);
         const double clear = e->clear + p->guard;
-        nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
+        put_to_sleep(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -255,7 +256,7 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (int k = 0; k < TAC_PAIR_LINES; k++)
         __builtin_prefetch(p + 64 * k, 1);
-    if (e->last_d == INFINITY) /* it was silent, so it may nap */
+    if (e->last_d == INFINITY) /* it was silent, so it may sleep */
         __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
     if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
         p = (const char *)&sim->active.friction->friction_state[e->pair];

@@ -6,7 +6,7 @@
 
 #include "base/four.h"
 #include "events/forces/vertex_position.h"
-#include "events/ranks/still.h"
+#include "events/ranks/immovable.h"
 
 /* Whose impulses are added up for frames: no limit's; and where a vertex never moves, those of the pairs that this rank
  * decides. */
@@ -16,7 +16,7 @@ static inline enum tac_kick tac_kick_of(const struct tac_sim *sim, const struct 
 {
     if (tac_pair_is_limit((enum tac_pair_type)p->type))
         return TAC_KICK_LIMIT;
-    return p->shared && sim->model->apart && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
+    return p->shared && sim->model->omit_immovable && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
 }
 
 /* Kicks vertex i by j [N s] at t, by a force of this period.  Returns its work in J, as a sum of the four numbers. */
@@ -25,7 +25,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
 {
     struct tac_vel *vel = &sim->state.vel[i];
     const double w = vel->w;
-    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !sim->model->still[i]);
+    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !sim->model->immovable[i]);
     if (summed) {
         double *sum = &sim->state.impulse[3 * (size_t)i];
         sum[0] += j[0];
@@ -34,7 +34,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     }
     if (__builtin_expect(w == 0, 0)) {
         if (kick == TAC_KICK_DECIDED && !summed)
-            tac_still_add(sim, i, j);
+            tac_immovable_add(sim, i, j);
         if (sim->scripts.of[i] >= 0) {
             const double impulse[3] = {j[0], j[1], j[2]};
             tac_script_work(sim, i, impulse, t, period);

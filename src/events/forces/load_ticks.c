@@ -114,12 +114,12 @@ void tac_loads_restore(struct tac_sim *sim)
     }
 }
 
-void tac_loads_twins(struct tac_sim *sim)
+void tac_loads_share_wind(struct tac_sim *sim)
 {
     for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
         struct tac_load_element *e = sim->elastic->rate[c].load;
         for (size_t i = 0; i < sim->elastic->rate[c].load_count; i++)
-            if (e[i].twin >= 0)
-                memcpy(e[i].centre, e[e[i].twin].centre, sizeof e[i].centre);
+            if (e[i].first_wind >= 0)
+                memcpy(e[i].centre, e[e[i].first_wind].centre, sizeof e[i].centre);
     }
 }

@@ -1,5 +1,5 @@
 /* orders.c: messages between the owners of a pair: one layer group more is active, or one layer group less, or the
- * speed that its naps go by (docs/distribution.md, A pass; docs/engine.md, Naps). */
+ * speed by which it sleeps (docs/distribution.md, A pass; docs/engine.md, Naps). */
 #include "events/ranks/ranks.h"
 #include <string.h>
 
@@ -34,14 +34,14 @@ done:
     return err;
 }
 
-/* ---- naps: all owners of a shared pair skip the same ticks, so they go by a speed that one of them tells ---- */
+/* ---- sleep: all owners of a shared pair skip the same ticks, so they use a speed that one of them sends ---- */
 
 static enum tac_err set_pace(struct tac_sim *sim, int32_t slot, double speed)
 {
     enum tac_err err;
     struct tac_ranks *r = sim->ranks;
     TAC_TRY(tac_grow(sim->ctx, &r->pace, &r->pace_capacity, r->pace_count + 1, sizeof *r->pace));
-    r->pace[r->pace_count++] = (struct tac_nap_pace){slot, speed};
+    r->pace[r->pace_count++] = (struct tac_sleep_speed){slot, speed};
     sim->active.pair[slot].speed = speed;
 done:
     return err;
@@ -89,7 +89,7 @@ struct pace {
     double speed;
 };
 
-static bool pace_concerns(const struct tac_sim *sim, const struct tac_nap_pace *pace, int rank)
+static bool pace_concerns(const struct tac_sim *sim, const struct tac_sleep_speed *pace, int rank)
 {
     const struct tac_pair *p = &sim->active.pair[pace->slot];
     return concerns(sim, p->v, p->count, rank);

@@ -1,7 +1,7 @@
 /* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/distribution.md, A pass). */
 #include "events/ranks/ranks.h"
 #include "broadphase/candidates.h"
-#include "events/ranks/still.h"
+#include "events/ranks/immovable.h"
 #include "events/windows/windows.h"
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
         tac_halo_mpi_failed(&sim->ranks->halo, "sending positions");
     sim->ranks->halo.messages++;
-    sim->ranks->chatter += sim->ranks->shortest < tac_windows_deep(sim);
+    sim->ranks->deep_messages += sim->ranks->shortest < tac_windows_deep(sim);
     sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
@@ -303,7 +303,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->state.capacity = sim->ranks->halo.room;
     sim->model->valence[v] = ghost->valence;
     sim->model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
-    sim->model->still[v] = !ghost->ever_free && !ghost->scripted;
+    sim->model->immovable[v] = !ghost->ever_free && !ghost->scripted;
     sim->model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
     memcpy(sim->state.pos[v].x, ghost->start, sizeof ghost->start);
     sim->state.pos[v].t = -1;
@@ -314,7 +314,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
 static bool ghost_needed(const void *self, tac_lid v)
 {
     const struct tac_sim *sim = self;
-    return sim->paths.near_pairs[v] > 0 || tac_still_owes(sim, v);
+    return sim->paths.near_pairs[v] > 0 || tac_immovable_owes(sim, v);
 }
 
 /* All arrays of the simulation that are as long as there are vertices. */
@@ -324,11 +324,11 @@ static void enter_arrays(struct tac_sim *sim)
     tac_halo_grows(halo, &sim->model->w_ever, sizeof *sim->model->w_ever);
     tac_halo_grows(halo, &sim->model->valence, sizeof *sim->model->valence);
     tac_halo_grows(halo, &sim->model->particle, sizeof *sim->model->particle);
-    tac_halo_grows(halo, &sim->model->still, sizeof *sim->model->still);
+    tac_halo_grows(halo, &sim->model->immovable, sizeof *sim->model->immovable);
     tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
     tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
     tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);
-    tac_halo_grows(halo, &sim->still.rest, 3 * sizeof *sim->still.rest);
+    tac_halo_grows(halo, &sim->immovable.rest, 3 * sizeof *sim->immovable.rest);
     tac_halo_grows(halo, &sim->scripts.of, sizeof *sim->scripts.of);
     tac_halo_grows(halo, &sim->paths.line, sizeof *sim->paths.line);
     tac_halo_grows(halo, &sim->paths.near, sizeof *sim->paths.near);
@@ -381,10 +381,10 @@ uint8_t *tac_ranks_marks(struct tac_sim *sim)
     return memset(sim->ranks->rerun, 0, (size_t)sim->ctx->size);
 }
 
-void tac_ranks_forget_chatter(struct tac_sim *sim)
+void tac_ranks_clear_deep_messages(struct tac_sim *sim)
 {
     if (sim->ranks != NULL)
-        sim->ranks->chatter = 0;
+        sim->ranks->deep_messages = 0;
 }
 
 int64_t *tac_ranks_fail_at(const struct tac_sim *sim)

@@ -34,8 +34,8 @@ struct tac_order {
     double d; /* distance now, m */
 };
 
-/* The speed that naps of a shared pair go by from now on, for its other owners. */
-struct tac_nap_pace {
+/* The speed by which a shared pair sleeps from now on, for its other owners. */
+struct tac_sleep_speed {
     int32_t slot;
     double speed; /* m/s; 0: it stays awake */
 };
@@ -69,13 +69,13 @@ struct tac_ranks {
     struct tac_order *order; /* owned: layer groups that were active or dropped here since the last talk */
 
     size_t pace_count, pace_capacity;
-    struct tac_nap_pace *pace; /* owned: to be told with the orders */
+    struct tac_sleep_speed *pace; /* owned: to be told with the orders */
 
-    tac_time shortest; /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
-    int64_t chatter;   /* tick messages since the last rebalancing while that was deep (rebalance.h) */
-    bool everyone;     /* test: after a miss all run again */
-    uint8_t *rerun;    /* owned, (size): scratch */
-    int64_t fail_at;   /* test: this many meetings until a failure; 0: none */
+    tac_time shortest;     /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
+    int64_t deep_messages; /* tick messages since the last rebalancing while that was deep (rebalance.h) */
+    bool everyone;         /* test: after a miss all run again */
+    uint8_t *rerun;        /* owned, (size): scratch */
+    int64_t fail_at;       /* test: this many meetings until a failure; 0: none */
 };
 
 /* Collective. The ranks of a local scene (borrowed), whose arrays of vertices grow with the ghosts. */
@@ -96,7 +96,7 @@ bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost);
 /* Local. Room for a mark for each rank (size), all 0. */
 uint8_t *tac_ranks_marks(struct tac_sim *sim);
 /* Local. From now on messages of deep pairs are counted anew. */
-void tac_ranks_forget_chatter(struct tac_sim *sim);
+void tac_ranks_clear_deep_messages(struct tac_sim *sim);
 /* Local. Tests: so many meetings until this rank fails; 0: none. */
 int64_t *tac_ranks_fail_at(const struct tac_sim *sim);
 
@@ -147,7 +147,7 @@ enum {
     TAC_TELL_BROKEN,
     TAC_TELL_BAD,
     TAC_TELL_PERIOD,
-    TAC_TELL_CHATTER,
+    TAC_TELL_DEEP_MESSAGES,
     TAC_TELL_STOP,
     TAC_TELL_SAVE,
     TAC_TELL_COST,
@@ -162,9 +162,9 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
 /* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
-/* Local. The speeds that naps of shared pairs go by in the next window.  On one rank nothing happens. */
+/* Local. Collects the speeds by which shared pairs sleep in the next window.  On one rank it does nothing. */
 enum tac_err tac_paces(struct tac_sim *sim);
-/* Local. A pair has overslept: if it is shared, all its owners keep it awake when the pass is run again. */
+/* Local. A pair has slept too long: if it is shared, all its owners keep it awake when the pass is run again. */
 enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot);
 /* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
 void tac_orders_exchange(struct tac_sim *sim);

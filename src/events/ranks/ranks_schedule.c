@@ -60,7 +60,7 @@ static int compare_shared(const void *a, const void *b)
 }
 
 /* Vertices that never move need not be told of. */
-static bool still(const struct tac_sim *sim, tac_lid v)
+static bool is_immovable(const struct tac_sim *sim, tac_lid v)
 {
     return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
 }
@@ -82,10 +82,10 @@ static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t 
         for (int j = 0; j < i; j++)
             again |= tac_sim_owner(sim, v[j]) == other;
         TAC_TRY(tac_grow(sim->ctx, list, capacity, *count + 8, sizeof **list));
-        if (!still(sim, v[i]))
+        if (!is_immovable(sim, v[i]))
             (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_sim_id(sim, v[i]), period};
         for (int j = 0; j < n && !again; j++)
-            if (tac_sim_owner(sim, v[j]) == me && !still(sim, v[j]))
+            if (tac_sim_owner(sim, v[j]) == me && !is_immovable(sim, v[j]))
                 (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_sim_id(sim, v[j]), period};
     }
 done:
@@ -278,7 +278,7 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
 }
 
 /* ---- who is awake: where all layer groups that two ranks share sleep through an instant (contact_tick.c), and no
- * element that they share ticks, they tell each other nothing.  Both know, because they nap alike ---- */
+ * element that they share ticks, they tell each other nothing.  Both know it, because they sleep alike ---- */
 
 /* The neighbours that share a pair: each once. */
 static int sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])

@@ -11,7 +11,7 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     TAC_TRY(tac_sim_look_ghosts(sim));
     err = tac_alloc(sim->ctx, n, sizeof *c->v_before, &c->v_before);
     if (!err)
-        err = tac_elements_glance(sim, &c->glance, &c->glances);
+        err = tac_elements_present(sim, &c->present, &c->present_count);
     TAC_TRY(tac_agree(sim->ctx, err));
     memcpy(c->v_before, sim->books.v_before, n * sizeof *c->v_before);
     c->kept_at = sim->books.kept_at;
@@ -74,7 +74,7 @@ enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const st
     if (motion != NULL)
         tac_scripts_renew(sim, motion);
     book_gravity(sim, c);
-    TAC_TRY(tac_agree(sim->ctx, tac_elements_retime(sim, c->glance, c->glances)));
+    TAC_TRY(tac_agree(sim->ctx, tac_elements_retime(sim, c->present, c->present_count)));
     TAC_TRY(tac_sim_ask_ghosts(sim)); /* it may be asked about contacts before it goes on */
 done:
     return err;
@@ -83,6 +83,6 @@ done:
 void tac_change_clear(struct tac_change *c)
 {
     free(c->v_before);
-    free(c->glance);
+    free(c->present);
     memset(c, 0, sizeof *c);
 }

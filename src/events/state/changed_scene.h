@@ -21,8 +21,8 @@ struct tac_change {
     struct tac_accum dissipated_ahead, damping_ahead, friction_ahead, work_ahead;
     double gravity[3]; /* m/s^2 */
     tac_time gravity_period;
-    size_t glances;
-    struct tac_glance *glance; /* owned */
+    size_t present_count;
+    struct tac_element_present *present; /* owned */
 };
 
 /* Collective. Of the old simulation. */

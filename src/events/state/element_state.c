@@ -92,7 +92,7 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
             for (int damps = 0; damps < 2; damps++)
                 p = list_memory(sim, rate, k, damps, p);
         for (size_t e = 0; e < rate->load_count; e++)
-            if (rate->load[e].twin < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
+            if (rate->load[e].first_wind < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
                 list_wind(sim, &rate->load[e], rate->period, p++);
     }
     *count = (size_t)(p - *out);
@@ -215,7 +215,7 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
                        "the checkpoint does not tell what %zu elements of the scene remember; go on "
                        "with the scene that the checkpoint is of",
                        count - set);
-    tac_loads_twins(sim);
+    tac_loads_share_wind(sim);
     err = tac_agree(sim->ctx, err);
 done:
     free(rows);
@@ -240,7 +240,7 @@ static void look(const struct tac_sim *sim, const struct place *p, double value[
     }
 }
 
-enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count)
+enum tac_err tac_elements_present(struct tac_sim *sim, struct tac_element_present **out, size_t *count)
 {
     enum tac_err err;
     struct place *place = NULL;
@@ -249,8 +249,8 @@ enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, s
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
     for (size_t k = 0; k < n; k++)
         if (place[k].has == TAC_ELEMENT_DAMPS) {
-            struct tac_glance *g = &(*out)[(*count)++];
-            *g = (struct tac_glance){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
+            struct tac_element_present *g = &(*out)[(*count)++];
+            *g = (struct tac_element_present){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
             look(sim, &place[k], g->value);
         }
 done:
@@ -258,7 +258,7 @@ done:
     return err;
 }
 
-enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count)
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_element_present *present, size_t count)
 {
     enum tac_err err;
     struct place *place = NULL;
@@ -267,12 +267,12 @@ enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *g
     for (size_t k = 0; k < n; k++) {
         if (place[k].has != TAC_ELEMENT_DAMPS)
             continue;
-        TAC_CHECK(at < count && glance[at].kind == place[k].kind && glance[at].id == place[k].id);
-        if (glance[at].period != place[k].period)
-            memcpy(place[k].value, glance[at].value, (size_t)place[k].width * sizeof *place[k].value);
+        TAC_CHECK(at < count && present[at].kind == place[k].kind && present[at].id == place[k].id);
+        if (present[at].period != place[k].period)
+            memcpy(place[k].value, present[at].value, (size_t)place[k].width * sizeof *place[k].value);
         at++;
     }
-    tac_loads_twins(sim);
+    tac_loads_share_wind(sim);
 done:
     free(place);
     return err;

@@ -44,7 +44,7 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
 /* Who tells of the pair: the owner of its first vertex that can move. */
 static int teller(const struct tac_sim *sim, const struct tac_pair *p)
 {
-    return tac_sim_owner(sim, sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
+    return tac_sim_owner(sim, sim->model->omit_immovable ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
 }
 
 /* Those that this rank decides, of whose vertices it knows where they are now, and who tells of them. */

@@ -1,7 +1,7 @@
 /* state_collect.c: the whole state out of a simulation. */
 #include "contact/friction.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include "events/state/state_transfer.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void look_at_vertex(const void *from, tac_lid k, struct tac_vertex_record
     memcpy(row->x, sim->state.pos[k].x, sizeof row->x);
     memcpy(row->v, sim->state.vel[k].v, sizeof row->v);
     memcpy(row->impulse, &sim->state.impulse[at], sizeof row->impulse);
-    memcpy(row->rest, &sim->still.rest[at], sizeof row->rest);
+    memcpy(row->rest, &sim->immovable.rest[at], sizeof row->rest);
 }
 
 static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -252,7 +252,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
     const struct tac_scene *s = sim->scene;
     struct tac_checkpoint *c = NULL;
     *out = NULL;
-    if ((err = tac_agree(sim->ctx, tac_still_gather(sim))) != TAC_OK)
+    if ((err = tac_agree(sim->ctx, tac_immovable_gather(sim))) != TAC_OK)
         return err;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;

@@ -69,7 +69,7 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(sim->state.pos[i].x, rows[k].x, sizeof rows[k].x);
         memcpy(sim->state.vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->state.impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
-        memcpy(&sim->still.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
+        memcpy(&sim->immovable.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
     }
     free(row);
     free(rows);

@@ -25,7 +25,7 @@ enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *st
 enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *state, const int32_t *owner);
 
 /* What an element would remember of now: where its clock changes, it goes on with that, as at the start. */
-struct tac_glance {
+struct tac_element_present {
     int64_t kind;
     tac_gid id;
     tac_time period;
@@ -33,9 +33,9 @@ struct tac_glance {
 };
 /* Local. Of all elements here that remember a last tick, ascending, in *out (owned by the caller).  Ghosts must be
  * where they are now. */
-enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count);
+enum tac_err tac_elements_present(struct tac_sim *sim, struct tac_element_present **out, size_t *count);
 /* Local. Elements whose period is another one than in the list. */
-enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count);
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_element_present *present, size_t count);
 
 /* ---- friction_state.c ---- */
 /* Local. This rank's states, for a checkpoint: rows of pairs that this rank decides. */

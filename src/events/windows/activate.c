@@ -2,12 +2,12 @@
  * a window added, and drops them again. */
 #include "contact/friction.h"
 #include "events/clock/rate_groups.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, NAPS = 8 /* a pair */ };
+enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, SLEEPS_PER_PAIR = 8 /* a pair */ };
 
 /* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
 static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
@@ -110,7 +110,7 @@ static enum tac_err list_near(struct tac_sim *sim)
         if (all || sim->paths.near[i])
             sim->paths.near_list[sim->paths.near_count++] = i;
     }
-    TAC_TRY(tac_still_list(sim, all));
+    TAC_TRY(tac_immovable_list(sim, all));
     sim->paths.near_changed = false;
     /* Kinetic structures of one rank keep those of one instant. */
     const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.judges ? 1 : BREAKS_PER_VERTEX;
@@ -144,8 +144,8 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
     sim->active.group_count = groups;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.nap, &sim->active.nap_capacity, NAPS * sim->active.live_pairs + 1024,
-                     sizeof *sim->active.nap));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.sleep, &sim->active.sleep_capacity,
+                     SLEEPS_PER_PAIR * sim->active.live_pairs + 1024, sizeof *sim->active.sleep));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.kept, &sim->active.kept_capacity, sim->active.live_pairs,
                      sizeof *sim->active.kept));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
@@ -259,7 +259,7 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.free_slot);
     free(sim->active.birth);
     free(sim->active.deeper);
-    free(sim->active.nap);
+    free(sim->active.sleep);
     free(sim->active.kept);
     free(sim->active.loss);
     free(sim->active.lossy);

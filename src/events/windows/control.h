@@ -13,7 +13,7 @@ struct tac_control {
     enum tac_err failed;        /* one rank alone: what failed in the pass under way */
     int64_t ask_stop, ask_save; /* this rank's wishes: to end the run early, to have a checkpoint */
     int told_stop, told_save;   /* what the last pass' reduction says that some rank wishes */
-    int64_t told_chatter;       /* likewise: ranks.h, of the rank that has most */
+    int64_t told_deep_messages; /* likewise: ranks.h, of the rank that has most */
     tac_time stretch;           /* contact off: how far to go at once */
 };
 

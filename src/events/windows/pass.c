@@ -7,8 +7,8 @@
  * log is full writes it out (io/record/record_log.c). */
 #include "contact/friction.h"
 #include "events/forces/vertex_position.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
@@ -191,9 +191,9 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
         sim->paths.motion[i].speed2 = 0;
     }
-    tac_still_begin(sim);
+    tac_immovable_begin(sim);
     sim->paths.break_count = 0;
-    sim->active.nap_count = 0;
+    sim->active.sleep_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
     for (size_t c = 0; c < sim->active.rate_group_count; c++) {
@@ -209,8 +209,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         struct tac_pair *p = &sim->active.pair[k];
         p->active = 0;
         p->d_least = INFINITY;
-        p->nap_speed = INFINITY;
-        p->naps = -1;
+        p->sleep_speed = INFINITY;
+        p->last_sleep = -1;
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }
@@ -289,7 +289,7 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));
     }
-    tac_still_restore(sim);
+    tac_immovable_restore(sim);
     sim->books.dissipated = sim->books.dissipated_start;
     sim->books.work = sim->books.work_start;
     if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)

@@ -47,7 +47,7 @@ TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, s
         s->start = now;
         if (now > 0) {
             const double change = tac_slack_change(move, s, &deviation);
-            if (now > factor * change + TAC_WANDER * deviation) {
+            if (now > factor * change + TAC_EXPECTED_DEVIATIONS * deviation) {
                 s->end = lower(now - change);
                 continue;
             }

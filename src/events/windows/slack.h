@@ -11,7 +11,7 @@
 enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
 
 /* In the next windows a vertex is expected to leave its chord by up to so many times what it did in the last. */
-#define TAC_WANDER 4.
+#define TAC_EXPECTED_DEVIATIONS 4.
 
 /* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
  * of its thickness, which its tolerance tells. */

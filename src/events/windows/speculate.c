@@ -76,7 +76,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     TAC_TRY(restore(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
-        if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
+        if (q->slot >= 0 && sim->active.pair[q->slot].slept_too_long) {
             TAC_TRY(tac_pace_stop(sim, q->slot));
             continue;
         }
@@ -88,7 +88,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     }
     for (size_t k = 0; k < validation->count; k++)
         if (c->list[validation->miss[k].candidate].slot >= 0)
-            sim->active.pair[c->list[validation->miss[k].candidate].slot].overslept = 0;
+            sim->active.pair[c->list[validation->miss[k].candidate].slot].slept_too_long = 0;
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
@@ -136,7 +136,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         tac_slack_vertices(&c->slack.of[k], q, v);
         for (int i = 0; i < q->count; i++)
             deviation = c->move[v[i]].deviation > deviation ? c->move[v[i]].deviation : deviation;
-        const double wander = TAC_WANDER * deviation, soon = q->next + tac_slack_margin(q) + wander;
+        const double aside = TAC_EXPECTED_DEVIATIONS * deviation, soon = q->next + tac_slack_margin(q) + aside;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
@@ -156,7 +156,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         tac_near_pair(type, x, &near);
         q->d = tac_single_below(near.d - q->tolerance);
         if (approaching && q->d - 2 * ahead * q->change < soon &&
-            tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
+            tac_sweep(type, x, u, q->next + aside, q->tolerance) <= 1) {
             TAC_TRY(active_more(sim, q, v, near.d));
             /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
             if (p == NULL) {

@@ -59,7 +59,7 @@ static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q
                 return false;
         }
     /* While ticks were skipped, the pair was over the first layer of its deepest group. */
-    if (p->nap_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
+    if (p->sleep_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
         return false;
     /* Without a tick the least distance is infinite, and says nothing. */
     return p->d_least < INFINITY && p->d_least - tac_seconds(sim, p->deep_period) * speed > p->next + q->tolerance;
@@ -114,20 +114,20 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
 
 /* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  PENDING: the paths of
  * some of its vertices are not here. */
-static tac_time sweep_naps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
-                           const struct tac_pair *p, double speed, tac_time end)
+static tac_time sweep_sleeps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
+                             const struct tac_pair *p, double speed, tac_time end)
 {
     tac_time earliest = TAC_TIME_NEVER;
-    if (speed < p->nap_speed || p->naps < 0)
+    if (speed < p->sleep_speed || p->last_sleep < 0)
         return TAC_TIME_NEVER;
     if (p->shared && !paths_here(sim, q, v))
         return PENDING;
-    for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
-        const struct tac_nap *nap = &sim->active.nap[k];
-        if (speed < nap->speed || nap->from >= end)
+    for (int32_t k = p->last_sleep; k >= 0; k = sim->active.sleep[k].following) {
+        const struct tac_sleep *sleep = &sim->active.sleep[k];
+        if (speed < sleep->speed || sleep->from >= end)
             continue;
-        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, v, nap->from, nap->to < end ? nap->to : end,
-                                          nap->clear, q->tolerance);
+        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, v, sleep->from,
+                                          sleep->to < end ? sleep->to : end, sleep->clear, q->tolerance);
         earliest = t < earliest ? t : earliest;
     }
     return earliest;
@@ -170,15 +170,15 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
     q->acted = p != NULL && p->births == 0 && !tac_validation_silent(p);
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
-        p->overslept = 0;
+        p->slept_too_long = 0;
         tac_slack_vertices(&c->slack.of[k], q, v);
-        const tac_time overslept = sweep_naps(sim, q, v, p, m->speed, end);
-        if (overslept == PENDING)
+        const tac_time slept_too_long = sweep_sleeps(sim, q, v, p, m->speed, end);
+        if (slept_too_long == PENDING)
             return PENDING;
-        if (overslept != TAC_TIME_NEVER) {
-            p->overslept = 1;
+        if (slept_too_long != TAC_TIME_NEVER) {
+            p->slept_too_long = 1;
             *(p->shared ? &p->seen_awake : &p->awake) = end + AWAKE * (end - start);
-            return overslept;
+            return slept_too_long;
         }
     }
     if (p != NULL && ticks_prove(sim, q, p, m->speed)) {
@@ -225,7 +225,7 @@ static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation
     validation->miss[validation->count++] = (struct tac_missed_contact){k, t};
     validation->earliest = t < validation->earliest ? t : validation->earliest;
     const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
-    if (p != NULL && p->overslept)
+    if (p != NULL && p->slept_too_long)
         return TAC_OK; /* nothing is missing, but some of its ticks */
     if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
         validation->bottom = t < validation->bottom ? t : validation->bottom;

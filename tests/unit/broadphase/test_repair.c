@@ -176,7 +176,7 @@ static void leave(struct world *w, double now_s, double far)
         const double jump = pick(w, 3) ? c->skin : far;
         struct world_vertex *p = &w->vertex[id];
         const int owner = w->ctx.size > 1 ? w->owner[id] : 0;
-        if (world_still(w, id) || left[id] || of_rank[owner] >= most[owner])
+        if (world_immovable(w, id) || left[id] || of_rank[owner] >= most[owner])
             continue;
         left[id] = 1;
         of_rank[owner]++;
