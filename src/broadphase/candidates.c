@@ -36,7 +36,7 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_tell_no_more(c->halo, c);
 }
 
-static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
+static enum tac_err allocate_arrays(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     const size_t n = (size_t)view->state->capacity, bodies = (size_t)c->body_count;
@@ -73,7 +73,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, 1, sizeof *c, &c)));
     c->body_count = view->scene->settings->body_count;
-    TAC_TRY(tac_agree(view->ctx, allocate(view, c)));
+    TAC_TRY(tac_agree(view->ctx, allocate_arrays(view, c)));
     TAC_TRY(tac_candidates_measure(view, c));
     /* Patches before the tree of a body: the tree that sorts primitives into patches is gone by then. */
     for (tac_lid b = 0; b < c->body_count && err == TAC_OK; b++)
@@ -291,7 +291,7 @@ static enum tac_err take_part(struct tac_view *view)
 }
 
 /* Marks the ghosts that candidates have, and those that they may have after a repair. */
-static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates *c)
+static enum tac_err subscribe_to_ghosts(struct tac_view *view, const struct tac_candidates *c)
 {
     memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->remote.count; k++) /* repairs may find pairs with them */
@@ -349,7 +349,7 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
     c->start = view->state->now;
     c->end = view->state->now + c->span;
     if (view->halo)
-        TAC_TRY(subscribe(view, c));
+        TAC_TRY(subscribe_to_ghosts(view, c));
     c->builds++;
     view->counters->candidate_builds++;
     view->counters->candidates = (int64_t)c->count;
@@ -364,7 +364,7 @@ void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
             c->list[k].slot = slot[c->list[k].slot];
 }
 
-size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)
+size_t tac_candidates_before(const struct tac_candidates *c, tac_time t)
 {
     double share = (double)(t - c->start) / (double)c->span;
     int slice = (int)(share * SLICES) + 1; /* one more: the share was rounded */

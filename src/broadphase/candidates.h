@@ -248,7 +248,7 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
 /* Local. Active pairs have other slots now: slot[k] of what had slot k. */
 void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot);
 /* Local. How many candidates (from the list's front) may touch before t. */
-size_t tac_candidates_active(const struct tac_candidates *c, tac_time t);
+size_t tac_candidates_before(const struct tac_candidates *c, tac_time t);
 
 /* ---- between the files of this room ---- */
 

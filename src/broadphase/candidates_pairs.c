@@ -19,8 +19,8 @@ struct look {
 };
 
 /* Enters a pair if it may touch while the trajectory bounds hold.  Whether it is active is asked later, of all. */
-static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair,
-                          const struct look *look)
+static enum tac_err enter_candidate(struct tac_search *search, enum tac_pair_type type,
+                                    const struct tac_waiting_pair *pair, const struct look *look)
 {
     enum tac_err err = TAC_OK;
     struct tac_view *view = search->view;
@@ -76,7 +76,7 @@ static enum tac_err look_at_one(struct tac_search *search, enum tac_pair_type ty
         memcpy(x[i], &search->view->scene->mesh->x[3 * pair->v[i]], sizeof x[i]);
     tac_near_pair(type, x, &near);
     look.start = near.d;
-    return enter(search, type, pair, &look);
+    return enter_candidate(search, type, pair, &look);
 }
 
 /* Four rows of four numbers, from the addresses p[]. */
@@ -157,7 +157,7 @@ static enum tac_err look_at_four(struct tac_search *search, int edges, const str
     const tac_four start = distances(edges, x);
     for (int l = 0; l < count; l++)
         if (!(gone >> l & 1))
-            TAC_TRY(enter(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l]}));
+            TAC_TRY(enter_candidate(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l]}));
 done:
     return err;
 }
@@ -176,8 +176,8 @@ done:
 }
 
 /* Looks at a pair, now or when there are four of its type. */
-static enum tac_err consider(struct tac_search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
-                             const tac_lid *va, const tac_lid *vb)
+static enum tac_err consider_pair(struct tac_search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
+                                  const tac_lid *va, const tac_lid *vb)
 {
     const struct tac_view *view = search->view;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type), edges = type == TAC_PAIR_EDGE_EDGE;
@@ -314,8 +314,8 @@ static enum tac_err vertices_against(struct tac_search *search, const struct tac
     for (int k = 0; k < a->count; k++)
         if ((a->vertices >> k & 1) && !has_vertex(b, a->v[k]) && !is_far(pa->x[k], pb->x, b->count, away) &&
             !(search->fine && is_far(pa->x[k], pb->x, b->count, far_for(search, &a->v[k], 1, b->v, b->count, away))))
-            TAC_TRY(consider(search, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
-                             (tac_lid)tac_scene_id(search->view->scene, a->v[k]), b->id, &a->v[k], b->v));
+            TAC_TRY(consider_pair(search, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
+                                  (tac_lid)tac_scene_id(search->view->scene, a->v[k]), b->id, &a->v[k], b->v));
 done:
     return err;
 }
@@ -354,9 +354,9 @@ static enum tac_err edges_against(struct tac_search *search, const struct tac_pr
                 edges_are_far(pa->x[a0], pa->x[a1], pb->x[b0], pb->x[b1], far_for(search, ve, 2, vf, 2, away)))
                 continue;
             if (e < f)
-                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
+                TAC_TRY(consider_pair(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
             else if (f < e)
-                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
+                TAC_TRY(consider_pair(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
         }
     }
 done:
@@ -387,7 +387,7 @@ enum tac_err tac_search_visit(void *context, int32_t ia, int32_t ib)
             a = b;
             b = swap;
         }
-        TAC_TRY(consider(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
+        TAC_TRY(consider_pair(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
     }
     if (edges)
         TAC_TRY(edges_against(search, a, &pa, b, &pb, away));

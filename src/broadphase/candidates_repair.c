@@ -48,7 +48,7 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
 
 /* Enters what was found into its slices of time; there is room. Into its own, also where the pass has asked for later
  * ones: it may be run again, and then end sooner. */
-static void enter(struct tac_candidates *c, size_t count)
+static void enter_found(struct tac_candidates *c, size_t count)
 {
     size_t more[SLICES] = {0}, before = count;
     int last = 0;
@@ -77,7 +77,7 @@ static void enter(struct tac_candidates *c, size_t count)
     c->count += count;
 }
 
-static void mark(struct tac_candidates *c, uint8_t left)
+static void mark_leavers(struct tac_candidates *c, uint8_t left)
 {
     for (size_t k = 0; k < c->repair.leaver_count; k++)
         c->repair.left[c->repair.leaver[k]] = left;
@@ -101,7 +101,7 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(err);
     TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
     TAC_TRY(tac_grow(view->ctx, &c->slack.of, &c->slack.capacity, c->count + count, sizeof *c->slack.of));
-    enter(c, count);
+    enter_found(c, count);
     c->repair.fresh_count = count;
     view->counters->candidate_repairs++;
     view->counters->candidates = (int64_t)c->count;
@@ -122,15 +122,15 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
         tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
     if (c->extent > 2 * extent)
         return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
-    mark(c, 1);
+    mark_leavers(c, 1);
     if (view->halo && !tac_remote_unconcerned(view, c)) {
         *what = TAC_REPAIR_TOGETHER;
-        mark(c, 0);
+        mark_leavers(c, 0);
         return TAC_OK;
     }
     *what = TAC_REPAIR_DONE;
     err = find_anew(view, c);
-    mark(c, 0);
+    mark_leavers(c, 0);
     c->repair.leaver_count = 0;
     return err;
 }
@@ -147,7 +147,7 @@ struct telling {
 };
 
 /* Who hears of a vertex' motions hears that it has left its bound: its place in what they hear of. */
-static size_t tell_leavers(void *self, struct tac_neighbor *n)
+static size_t send_leavers(void *self, struct tac_neighbor *n)
 {
     const struct telling *t = self;
     size_t count = 0;
@@ -159,7 +159,7 @@ static size_t tell_leavers(void *self, struct tac_neighbor *n)
     return count * sizeof(int32_t);
 }
 
-static void hear_leavers(void *self, struct tac_neighbor *n)
+static void receive_leavers(void *self, struct tac_neighbor *n)
 {
     struct telling *t = self;
     for (size_t i = 0; i < n->heard_count / sizeof(int32_t) && !t->err; i++) {
@@ -206,7 +206,7 @@ done:
 
 /* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something.  The
  * code may be of this rank only. */
-static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
+static enum tac_err spread_leavers(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
 {
     enum tac_err err;
     struct telling t = {view, c, window_s, TAC_OK};
@@ -215,7 +215,7 @@ static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, doub
     struct tac_grown_box *grown = NULL;
     size_t count = 0, grown_count = 0;
     *added = 0;
-    tac_halo_exchange(view->halo, TAG_LEAVERS, tell_leavers, hear_leavers, &t);
+    tac_halo_exchange(view->halo, TAG_LEAVERS, send_leavers, receive_leavers, &t);
     err = t.err ? t.err : view->halo->down;
     if (!err)
         err = list_changed(view, c, &changed, &box, &count);
@@ -258,12 +258,12 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
     int wishes[WISHES] = {0};
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     c->repair.heard_count = c->repair.fresh_count = 0;
-    mark(c, 1);
-    enum tac_err err = spread(view, c, window_s, &added);
+    mark_leavers(c, 1);
+    enum tac_err err = spread_leavers(view, c, window_s, &added);
     *touched = c->repair.leaver_count + c->repair.heard_count + added > 0;
     if (!err && *touched)
         err = find_anew(view, c);
-    mark(c, 0);
+    mark_leavers(c, 0);
     for (size_t k = 0; k < c->repair.heard_count; k++)
         c->repair.left[c->repair.heard[k]] = 0;
     c->repair.leaver_count = 0;

@@ -62,7 +62,7 @@ TAC_FOUR_INLINE void fit(const struct tac_candidates *c, const double *start, co
 }
 
 /* Orthonormal axes R along the mean of the maps: its polar factor.  False: it is too thin for one. */
-static bool axes(const struct map *map, double axis[2][3])
+static bool fit_axes(const struct map *map, double axis[2][3])
 {
     double g[2][3];
     for (int j = 0; j < 2; j++)
@@ -125,8 +125,8 @@ TAC_FOUR_INLINE bool rests(const struct tac_patch *patch, const struct spot *spo
 
 /* Which blocks of a patch hold. */
 TAC_MORE_VERSIONS
-static void judge(const struct tac_candidates *c, const double *start, struct tac_patches *patches,
-                  const struct tac_patch *patch)
+static void test_blocks(const struct tac_candidates *c, const double *start, struct tac_patches *patches,
+                        const struct tac_patch *patch)
 {
     struct tac_patch_near *near = &patches->beside[patch->near];
     struct spot spot[TAC_PATCH_MOST];
@@ -135,7 +135,7 @@ static void judge(const struct tac_candidates *c, const double *start, struct ta
     for (int32_t k = 0; k < patch->near_count; k++)
         near[k].holds = 0;
     fit(c, start, patch, &patches->vertex[patch->vertex], spot, &map);
-    if (!axes(&map, axis))
+    if (!fit_axes(&map, axis))
         return;
     for (int end = 0; end < 2; end++)
         for (int i = 0; i < 2; i++)
@@ -176,7 +176,7 @@ bool tac_patches_hold(const struct tac_candidates *c, const double *start, struc
             continue;
         if (!patches->asked[of]) {
             *cost += VERTEX_COST * patch->vertex_count;
-            judge(c, start, patches, patch);
+            test_blocks(c, start, patches, patch);
             patches->asked[of] = 1;
         }
         if (patches->beside[patch->near + place].holds)

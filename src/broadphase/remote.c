@@ -51,7 +51,7 @@ done:
 }
 
 /* Does this rank send the primitive, and is it new to the target? */
-static bool concerns(const struct tac_view *view, const struct tac_primitive *p, int target)
+static bool is_for_target(const struct tac_view *view, const struct tac_primitive *p, int target)
 {
     tac_lid lowest = p->v[0];
     for (int i = 0; i < p->count; i++) {
@@ -64,8 +64,8 @@ static bool concerns(const struct tac_view *view, const struct tac_primitive *p,
 }
 
 /* Puts a primitive into the message for a rank, whose part of the outbox begins at vertex `begin`. */
-static enum tac_err put(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
-                        const struct tac_primitive *p, int target, size_t begin)
+static enum tac_err put_primitive(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                                  const struct tac_primitive *p, int target, size_t begin)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
@@ -114,8 +114,8 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
     for (int32_t i = 0; i < n; i++)
-        if (tac_remote_meets(c, near, &own[i]) && concerns(view, &c->primitive[i], target))
-            TAC_TRY(put(view, c, out, &c->primitive[i], target, begin));
+        if (tac_remote_meets(c, near, &own[i]) && is_for_target(view, &c->primitive[i], target))
+            TAC_TRY(put_primitive(view, c, out, &c->primitive[i], target, begin));
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
 done:
@@ -123,7 +123,8 @@ done:
 }
 
 /* For a new list: all that is near each rank. */
-static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out, const struct tac_box *own)
+static enum tac_err pack_all(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                             const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(outbox_make(view, out));
@@ -150,8 +151,8 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
     const size_t begin = out->vertex_count, parcels = out->count;
     for (size_t i = 0; i < changes->count; i++) {
         const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
-        if (tac_remote_meets(c, near, &changes->box[i]) && concerns(view, p, target))
-            TAC_TRY(put(view, c, out, p, target, begin));
+        if (tac_remote_meets(c, near, &changes->box[i]) && is_for_target(view, p, target))
+            TAC_TRY(put_primitive(view, c, out, p, target, begin));
     }
     bool grew = false;
     for (size_t k = 0; k < changes->grown_count; k++)
@@ -160,14 +161,14 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
         const struct tac_primitive *p = &c->primitive[i];
         struct tac_box box;
         bool meets = false;
-        if (!concerns(view, p, target) || tac_has_leaver(c, p->v, p->count))
+        if (!is_for_target(view, p, target) || tac_has_leaver(c, p->v, p->count))
             continue;
         tac_remote_box(view, c, p, &box);
         c->remote.looked++;
         for (size_t k = 0; k < changes->grown_count && !meets; k++)
             meets = changes->grown[k].rank == target && tac_boxes_meet(&box, &changes->grown[k].box);
         if (meets)
-            TAC_TRY(put(view, c, out, p, target, begin));
+            TAC_TRY(put_primitive(view, c, out, p, target, begin));
     }
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
@@ -202,7 +203,7 @@ _Static_assert(sizeof(struct parcel_head) % sizeof(tac_unit) == 0 &&
                    sizeof(struct parcel) % sizeof(tac_unit) == 0,
                "a message is whole units");
 
-static size_t units(const struct parcel_head *head)
+static size_t message_units(const struct parcel_head *head)
 {
     return (sizeof *head + (size_t)head->vertices * sizeof(struct parcel_vertex) +
             (size_t)head->parcels * sizeof(struct parcel)) /
@@ -215,8 +216,8 @@ static struct parcel_head head_for(const struct tac_candidates *c, const struct 
 }
 
 /* The messages to all near ranks, one behind the other; *message (owned by the caller). */
-static enum tac_err seal(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
-                         tac_unit **message)
+static enum tac_err seal_messages(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
+                                  tac_unit **message)
 {
     enum tac_err err;
     size_t total = 0;
@@ -224,9 +225,9 @@ static enum tac_err seal(struct tac_view *view, const struct tac_candidates *c, 
     const struct parcel *parcel = out->parcel;
     for (size_t k = 0; k < c->remote.near_count; k++) {
         const struct parcel_head head = head_for(c, out, k);
-        if (units(&head) > INT_MAX)
+        if (message_units(&head) > INT_MAX)
             return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too much near another one; use more ranks");
-        total += units(&head);
+        total += message_units(&head);
     }
     TAC_TRY(tac_alloc(view->ctx, total, sizeof **message, message));
     char *at = (char *)*message;
@@ -248,19 +249,20 @@ done:
 }
 
 /* Posts the messages; where there are none (NULL) each near rank hears that this one has failed. */
-static void post(struct tac_view *view, struct tac_candidates *c, const struct outbox *out, const tac_unit *message)
+static void post_parcels(struct tac_view *view, struct tac_candidates *c, const struct outbox *out,
+                         const tac_unit *message)
 {
     static const struct parcel_head failed = {0, 0, TAC_ERR_RUN};
     for (size_t k = 0; k < c->remote.near_count; k++) {
         const struct parcel_head head = message ? head_for(c, out, k) : failed;
-        MPI_Isend(message ? (const void *)message : &failed, (int)units(&head), MPI_INT64_T, c->remote.near[k],
+        MPI_Isend(message ? (const void *)message : &failed, (int)message_units(&head), MPI_INT64_T, c->remote.near[k],
                   TAG_PARCELS, view->ctx->comm, &c->remote.sent[k]);
-        message = message ? message + units(&head) : NULL;
+        message = message ? message + message_units(&head) : NULL;
     }
 }
 
 /* The message of a rank, owned by the caller. */
-static const struct parcel_head *hear(struct tac_view *view, int rank, tac_unit **message)
+static const struct parcel_head *receive_parcel(struct tac_view *view, int rank, tac_unit **message)
 {
     MPI_Message matched;
     MPI_Status status;
@@ -299,8 +301,8 @@ done:
 }
 
 /* Appends what came from a rank to the remote primitives; but not what is among the first `known` of them. */
-static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
-                           size_t known, bool repair)
+static enum tac_err unpack_parcel(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
+                                  size_t known, bool repair)
 {
     enum tac_err err = TAC_OK;
     const struct parcel_vertex *vertex = (const struct parcel_vertex *)(head + 1);
@@ -328,21 +330,21 @@ done:
 
 /* Neighbours. What the outboxes hold goes to the near ranks and becomes remote primitives there; in a repair only what
  * is not among them yet.  A code that is not of all ranks: those who fail take part, and the next agreement tells. */
-static enum tac_err exchange(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
-                             const struct outbox *out, bool repair)
+static enum tac_err exchange_parcels(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
+                                     const struct outbox *out, bool repair)
 {
     tac_unit *message = NULL;
     if (!err)
-        err = seal(view, c, out, &message);
-    post(view, c, out, message);
+        err = seal_messages(view, c, out, &message);
+    post_parcels(view, c, out, message);
     if (!repair)
         c->remote.count = 0;
     const size_t known = c->remote.count;
     for (size_t k = 0; k < c->remote.near_count; k++) {
         tac_unit *came = NULL;
-        const struct parcel_head *head = hear(view, c->remote.near[k], &came);
+        const struct parcel_head *head = receive_parcel(view, c->remote.near[k], &came);
         if (!err)
-            err = head->down ? (enum tac_err)head->down : unpack(view, c, head, known, repair);
+            err = head->down ? (enum tac_err)head->down : unpack_parcel(view, c, head, known, repair);
         free(came);
     }
     MPI_Waitall((int)c->remote.near_count, c->remote.sent, MPI_STATUSES_IGNORE);
@@ -359,7 +361,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
     if (!err)
         err = tac_remote_lay(view, c, own);
     TAC_TRY(tac_remote_publish(view, c, err));
-    TAC_TRY(exchange(view, c, pack(view, c, &out, own), &out, false));
+    TAC_TRY(exchange_parcels(view, c, pack_all(view, c, &out, own), &out, false));
     TAC_TRY(tac_remote_arrange(view, c));
 done:
     free(own);
@@ -376,7 +378,7 @@ enum tac_err tac_remote_send_changed(struct tac_view *view, struct tac_candidate
     const size_t before = c->remote.count;
     if (!err)
         err = pack_changes(view, c, &out, &changes);
-    err = exchange(view, c, err, &out, true);
+    err = exchange_parcels(view, c, err, &out, true);
     *added = c->remote.count - before;
     outbox_free(&out);
     return err;

@@ -37,7 +37,7 @@ static int compare_features(const void *a, const void *b)
 }
 
 /* The first remote primitive with a feature stands for it. */
-static void place(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
+static void place_feature(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
 {
     if (n)
         qsort(list, n, sizeof *list, compare_features);
@@ -65,7 +65,7 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
             if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
                 list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
     }
-    place(c, list, n, true);
+    place_feature(c, list, n, true);
     n = 0;
     for (size_t i = 0; i < c->remote.count && view->model->omit_immovable; i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
@@ -75,7 +75,7 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
             if (!ours && !tac_model_takes_part(view->model, v))
                 list[n++] = (struct feature){v, (int32_t)i, k};
         }
-    place(c, list, n, false);
+    place_feature(c, list, n, false);
 done:
     free(list);
     return err;

@@ -15,12 +15,12 @@ enum {
 };
 
 /* Without the care for what is no number, which makes calls of fmin() and fmax(). */
-static double smaller(double a, double b)
+static double smaller_of(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static double larger(double a, double b)
+static double larger_of(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -36,8 +36,8 @@ void tac_box_empty(struct tac_box *box)
 void tac_box_merge(struct tac_box *box, const struct tac_box *other)
 {
     for (int k = 0; k < 3; k++) {
-        box->lo[k] = smaller(box->lo[k], other->lo[k]);
-        box->hi[k] = larger(box->hi[k], other->hi[k]);
+        box->lo[k] = smaller_of(box->lo[k], other->lo[k]);
+        box->hi[k] = larger_of(box->hi[k], other->hi[k]);
     }
 }
 
@@ -52,8 +52,8 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
         const double reach = path_bound->radius + margin;
         for (int k = 0; k < 3; k++) {
             const double end = path_bound->x[k] + c->span_s * path_bound->v[k];
-            box->lo[k] = smaller(box->lo[k], smaller(path_bound->x[k], end) - reach);
-            box->hi[k] = larger(box->hi[k], larger(path_bound->x[k], end) + reach);
+            box->lo[k] = smaller_of(box->lo[k], smaller_of(path_bound->x[k], end) - reach);
+            box->hi[k] = larger_of(box->hi[k], larger_of(path_bound->x[k], end) + reach);
         }
     }
 }
@@ -66,7 +66,7 @@ static bool box_within(const struct tac_box *a, const struct tac_box *b)
     return true;
 }
 
-static void widen(struct tac_box *box, double by)
+static void widen_box(struct tac_box *box, double by)
 {
     for (int k = 0; k < 3; k++) {
         box->lo[k] -= by;
@@ -170,7 +170,7 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
         tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.immovable, &own[p]);
     }
     for (int k = 0; k < c->remote.boxes; k++)
-        widen(&mine[k], room);
+        widen_box(&mine[k], room);
     lay_around(nest_of_mine(c));
 done:
     return err;
@@ -205,7 +205,7 @@ static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *
     struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
     whole[0] = c->remote.around_mine[0];
     whole[1] = c->remote.immovable;
-    widen(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
+    widen_box(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
@@ -248,7 +248,7 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
         if (group < 0 || box_within(&box[i], &c->remote.mine[group]))
             continue;
         struct tac_box wide = box[i];
-        widen(&wide, c->skin); /* not to grow at each repair */
+        widen_box(&wide, c->skin); /* not to grow at each repair */
         tac_box_merge(&c->remote.mine[group], &wide);
         grows[group] = true;
     }

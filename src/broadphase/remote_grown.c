@@ -10,7 +10,7 @@ struct growth {
 };
 
 /* So many are few. */
-static int few(const struct tac_ctx *ctx)
+static int few_boxes(const struct tac_ctx *ctx)
 {
     enum { MOST = 8, OF_ALL = 512 };
     const int each = OF_ALL / ctx->size;
@@ -19,7 +19,7 @@ static int few(const struct tac_ctx *ctx)
 
 size_t tac_remote_growth_bytes(const struct tac_ctx *ctx)
 {
-    return sizeof(struct growth) + (size_t)few(ctx) * sizeof(struct tac_grown_box);
+    return sizeof(struct growth) + (size_t)few_boxes(ctx) * sizeof(struct tac_grown_box);
 }
 
 static struct growth *growth_of(const void *told, size_t each, int rank)
@@ -58,14 +58,14 @@ enum tac_err tac_remote_tell_grown(struct tac_ctx *ctx, enum tac_err err, void *
     *grown_count = 0;
     own->failed = err != TAC_OK;
     own->count = count;
-    for (int k = 0; k < count && k < few(ctx); k++)
+    for (int k = 0; k < count && k < few_boxes(ctx); k++)
         own->box[k] = mine[k];
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, growth, (int)each, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
     for (int r = 0; r < ctx->size; r++) {
         const struct growth *g = growth_of(growth, each, r);
         total += (size_t)g->count;
-        more |= g->count > few(ctx);
+        more |= g->count > few_boxes(ctx);
         failed |= g->failed != 0;
     }
     if (failed)

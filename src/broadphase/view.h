@@ -17,7 +17,7 @@
 /* What may be asked; `self` is the integrator's.  All are local. */
 struct tac_activation {
     /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot told. */
-    enum tac_err (*active)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
+    enum tac_err (*activate)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
     /* Between two instants: puts the layer group that watch() has just added where it can tick. */
     enum tac_err (*place)(void *self, int32_t slot);
     /* Drops the deepest layer group of a pair, which must be silent; the pair with its last one. */
@@ -45,9 +45,9 @@ struct tac_view {
     void *self; /* whose view it is */
 };
 
-static inline enum tac_err tac_view_active(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
+static inline enum tac_err tac_view_activate(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
-    return view->activation->active(view->self, key, v, slot);
+    return view->activation->activate(view->self, key, v, slot);
 }
 static inline enum tac_err tac_view_place(struct tac_view *view, int32_t slot)
 {

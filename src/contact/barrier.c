@@ -53,8 +53,8 @@ static double span_squared(const struct tac_barrier_pair *p)
 }
 
 /* False: the surfaces touch. */
-static bool evaluate(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
-                     struct parts *out)
+static bool evaluate_parts(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+                           struct parts *out)
 {
     const double s = (near->d - p->radius) * (near->d + p->radius), s_hat = span_squared(p);
     out->m[0] = 1;
@@ -92,7 +92,7 @@ bool tac_barrier_is_mollified(const struct tac_barrier_pair *p, const double x[4
 double tac_barrier_energy(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near)
 {
     struct parts q;
-    return evaluate(p, x, near, &q) ? q.m[0] * q.b[0] : INFINITY;
+    return evaluate_parts(p, x, near, &q) ? q.m[0] * q.b[0] : INFINITY;
 }
 
 /* dc/dx of c = |u x v|^2 for the edges' vertices. */
@@ -115,7 +115,7 @@ double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][
 {
     struct parts q;
     const int n = tac_pair_vertices(p->type);
-    if (!evaluate(p, x, near, &q)) {
+    if (!evaluate_parts(p, x, near, &q)) {
         memset(gradient, 0, 12 * sizeof(double));
         return INFINITY;
     }
@@ -137,7 +137,7 @@ double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][
 /* ---- second derivatives ---- */
 
 /* Hessians for (r, u, v), 9 x 9: block (a, b) at rows 3 a, columns 3 b. */
-static void put(double h[81], int a, int b, int k, int l, double value)
+static void put_block(double h[81], int a, int b, int k, int l, double value)
 {
     h[9 * (3 * a + k) + 3 * b + l] = value;
     h[9 * (3 * b + l) + 3 * a + k] = value;
@@ -158,10 +158,10 @@ static void point_line(const double r[3], const double u[3], double h[81])
     for (int k = 0; k < 3; k++)
         for (int l = 0; l < 3; l++) {
             const double same = k == l;
-            put(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
-            put(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
-            put(h, 1, 1, k, l,
-                2 * (t * t * same - (y[k] * y[l] - t * (y[k] * u[l] + u[k] * y[l]) + t * t * u[k] * u[l]) / uu));
+            put_block(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
+            put_block(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
+            put_block(h, 1, 1, k, l,
+                      2 * (t * t * same - (y[k] * y[l] - t * (y[k] * u[l] + u[k] * y[l]) + t * t * u[k] * u[l]) / uu));
         }
 }
 
@@ -181,7 +181,7 @@ static void add_parallel(const double u[3], const double v[3], double times, dou
 }
 
 /* Of w^2 / c with w = r . u x v and c = |u x v|^2. */
-static void across(const double r[3], const double u[3], const double v[3], double h[81])
+static void fill_across(const double r[3], const double u[3], const double v[3], double h[81])
 {
     double gw[9], gc[9] = {0};
     tac_cross(&gw[0], u, v);
@@ -236,7 +236,8 @@ static void add_frame(const struct frame *f, const double h[81], double times, i
 }
 
 /* The case by which vertices have a share in the nearest points; sets the frame, returns how many of r, u, v. */
-static int choose(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near, struct frame *f)
+static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+                        struct frame *f)
 {
     int first[2] = {0, 0}, second[3] = {0, 0, 0}, m = 0, n = 0;
     const int split = tac_pair_first(p->type), all = tac_pair_vertices(p->type);
@@ -278,9 +279,9 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
     const int n = tac_pair_vertices(p->type), size = 3 * n;
     double h[81] = {0}, relative[3][3] = {{0}};
     memset(hessian, 0, (size_t)(size * size) * sizeof *hessian);
-    if (!evaluate(p, x, near, &q))
+    if (!evaluate_parts(p, x, near, &q))
         return;
-    const int vectors = choose(p, x, near, &f);
+    const int vectors = choose_frame(p, x, near, &f);
     for (int a = 0; a < vectors; a++)
         tac_sub(relative[a], x[f.to[a]], x[f.from[a]]);
     if (vectors == 1)
@@ -288,7 +289,7 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
     else if (vectors == 2)
         point_line(relative[0], relative[1], h);
     else
-        across(relative[0], relative[1], relative[2], h);
+        fill_across(relative[0], relative[1], relative[2], h);
     add_frame(&f, h, q.m[0] * q.b[1], n, hessian);
     double s[12], c[12];
     for (int i = 0; i < size; i++)

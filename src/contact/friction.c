@@ -39,7 +39,7 @@ void tac_friction_destroy(struct tac_active *active)
 
 /* ---- who has a state ---- */
 
-static void erase(struct tac_friction_values *values)
+static void erase_values(struct tac_friction_values *values)
 {
     memset(values, 0, sizeof *values);
     values->born = values->t = -1;
@@ -63,10 +63,10 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
     for (; f->friction_state_count <= (size_t)slot; f->friction_state_count++)
         f->friction_state[f->friction_state_count].kept = -1;
     struct tac_friction_state *state = &f->friction_state[slot];
-    erase(&state->now);
+    erase_values(&state->now);
     state->head = -1;
     if (state->kept >= 0) /* of the pair that had this slot before */
-        erase(&f->kept[state->kept].values);
+        erase_values(&f->kept[state->kept].values);
 done:
     return err;
 }
@@ -198,7 +198,7 @@ void tac_friction_erase(struct tac_active *active, int32_t slot)
     if (!active->pair[slot].rubs) /* the state itself has left the cache */
         return;
     keep(f, state, slot);
-    erase(&state->now);
+    erase_values(&state->now);
     active->pair[slot].rubs = 0;
 }
 

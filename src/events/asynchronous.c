@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+static enum tac_err create_state(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
 {
     struct tac_sim *sim = NULL;
     const enum tac_err err = tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim);
@@ -19,14 +19,14 @@ static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **
     return err;
 }
 
-static void destroy(void **state)
+static void destroy_state(void **state)
 {
     struct tac_sim *sim = *state;
     tac_sim_destroy(&sim);
     *state = NULL;
 }
 
-static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+static enum tac_err advance_state(void *state, tac_time limit, struct tac_step *step)
 {
     struct tac_sim *sim = state;
     sim->books.before_at = limit;
@@ -38,12 +38,12 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     return err;
 }
 
-static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
+static enum tac_err collect_state(void *state, bool write, struct tac_checkpoint **out)
 {
     return tac_state_collect(state, write, out);
 }
 
-static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+static enum tac_err restore_state(void *state, const struct tac_checkpoint *in)
 {
     return tac_state_restore(state, in);
 }
@@ -53,7 +53,7 @@ static bool knows_row(const void *state)
     return tac_sim_knows_row(state);
 }
 
-static enum tac_err energy(void *state, struct tac_energy_row *row)
+static enum tac_err fill_energy_row(void *state, struct tac_energy_row *row)
 {
     return tac_sim_energy(state, row);
 }
@@ -63,27 +63,27 @@ static void begin_row(void *state)
     ((struct tac_sim *)state)->books.deepest_layer = 0;
 }
 
-static enum tac_err counters(const void *state, struct tac_counters *sum)
+static enum tac_err sum_counters(const void *state, struct tac_counters *sum)
 {
     return tac_state_counters(state, sum);
 }
 
-static double book_residual(void *state)
+static double compute_residual(void *state)
 {
     return tac_sim_book_residual(state);
 }
 
-static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+static enum tac_err list_contacts(void *state, struct tac_contact **out, size_t *count)
 {
     return tac_sim_contacts(state, out, count);
 }
 
-static enum tac_err contact_count(void *state, int64_t *count)
+static enum tac_err count_contacts(void *state, int64_t *count)
 {
     return tac_sim_contact_count(state, count);
 }
 
-static void view(void *state, struct tac_state_view *out)
+static void view_state(void *state, struct tac_state_view *out)
 {
     struct tac_sim *sim = state;
     *out = (struct tac_state_view){.now = sim->state.now,
@@ -102,14 +102,14 @@ static enum tac_err gather_impulses(void *state)
     return tac_agree(sim->ctx, tac_immovable_gather(sim));
 }
 
-static void positions(const void *state, double *x)
+static void copy_positions(const void *state, double *x)
 {
     const struct tac_sim *sim = state;
     for (tac_lid i = 0; i < sim->state.owned; i++)
         tac_position(sim, i, sim->state.now, &x[3 * (size_t)i]);
 }
 
-static void status(const void *state, struct tac_status *out)
+static void fill_status(const void *state, struct tac_status *out)
 {
     const struct tac_sim *sim = state;
     out->window_s = sim->windows.last_s;
@@ -121,27 +121,27 @@ static void status(const void *state, struct tac_status *out)
     }
 }
 
-static const char *discovery(const void *state)
+static const char *name_discovery(const void *state)
 {
     return ((const struct tac_sim *)state)->find.way->name;
 }
 
-static enum tac_err hold(void *state, enum tac_err err)
+static enum tac_err hold_error(void *state, enum tac_err err)
 {
     return tac_ranks_hold(state, err);
 }
 
-static enum tac_err record(void *state, struct tac_recorder *record)
+static enum tac_err begin_record(void *state, struct tac_recorder *record)
 {
     return tac_sim_record(state, record);
 }
 
-static void look(void *state, enum tac_look which)
+static void record_positions(void *state, enum tac_look which)
 {
     tac_sim_look(state, which);
 }
 
-static void elements(const void *state, tac_element_visitor *visit, void *user)
+static void visit_elements(const void *state, tac_element_visitor *visit, void *user)
 {
     const struct tac_elastic *elastic = ((const struct tac_sim *)state)->elastic;
     for (size_t c = 0; c < elastic->class_count; c++)
@@ -175,7 +175,7 @@ static const double COST_PENALTY = 14, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_
 static const double LAYER_S = 3e-7;
 
 /* Of kinetic structures nothing is counted that would stand for their time. */
-static void load(const void *state, struct tac_workload *load)
+static void measure_load(const void *state, struct tac_workload *load)
 {
     const struct tac_sim *sim = state;
     const struct tac_counters *c = &sim->books.counters;
@@ -261,7 +261,7 @@ static enum tac_err add_pair(struct tac_sim *sim, struct tac_graph_rows *rows, c
     return add_stencil(sim, rows, rows->contact, v, n, cost);
 }
 
-static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
+static enum tac_err weigh_graph(void *state, struct tac_graph_rows *rows)
 {
     enum tac_err err = TAC_OK;
     struct tac_sim *sim = state;
@@ -293,7 +293,7 @@ done:
 
 /* ---- messages for the sake of deep pairs ---- */
 
-static int64_t deep_messages(const void *state)
+static int64_t count_deep_messages(const void *state)
 {
     return ((const struct tac_sim *)state)->control.told_deep_messages;
 }
@@ -305,7 +305,7 @@ static void clear_deep_messages(void *state)
     sim->control.told_deep_messages = 0;
 }
 
-static enum tac_err join(void *state, struct tac_pieces *pieces)
+static enum tac_err join_clusters(void *state, struct tac_pieces *pieces)
 {
     return tac_rebalance_join(state, pieces);
 }
@@ -370,14 +370,14 @@ static void change_clear(void **kept)
 }
 
 static const struct tac_integrator_book BOOK = {
-    .knows_row = knows_row, .begin_row = begin_row, .residual = book_residual, .gather_impulses = gather_impulses};
+    .knows_row = knows_row, .begin_row = begin_row, .residual = compute_residual, .gather_impulses = gather_impulses};
 
-static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+static const struct tac_integrator_record RECORD = {.begin = begin_record, .look = record_positions};
 
-static const struct tac_integrator_balance BALANCE = {.load = load,
-                                                      .deep_messages = deep_messages,
+static const struct tac_integrator_balance BALANCE = {.load = measure_load,
+                                                      .deep_messages = count_deep_messages,
                                                       .clear_deep_messages = clear_deep_messages,
-                                                      .join = join,
+                                                      .join = join_clusters,
                                                       .pace_out = pace_out,
                                                       .pace_in = pace_in};
 
@@ -386,22 +386,22 @@ static const struct tac_integrator_change CHANGE = {
 
 const struct tac_integrator tac_integrator_asynchronous = {
     .name = "asynchronous",
-    .create = create,
-    .destroy = destroy,
-    .advance = advance,
-    .state_out = state_out,
-    .state_in = state_in,
-    .energy = energy,
-    .counters = counters,
-    .contacts = contacts,
-    .contact_count = contact_count,
-    .view = view,
-    .positions = positions,
-    .status = status,
-    .discovery = discovery,
-    .hold = hold,
-    .elements = elements,
-    .weigh = weigh,
+    .create = create_state,
+    .destroy = destroy_state,
+    .advance = advance_state,
+    .state_out = collect_state,
+    .state_in = restore_state,
+    .energy = fill_energy_row,
+    .counters = sum_counters,
+    .contacts = list_contacts,
+    .contact_count = count_contacts,
+    .view = view_state,
+    .positions = copy_positions,
+    .status = fill_status,
+    .discovery = name_discovery,
+    .hold = hold_error,
+    .elements = visit_elements,
+    .weigh = weigh_graph,
     .record = &RECORD,
     .book = &BOOK,
     .balance = &BALANCE,

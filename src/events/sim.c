@@ -49,13 +49,13 @@ done:
     return err;
 }
 
-static enum tac_err no_discovery(struct tac_sim *sim)
+static enum tac_err create_nothing(struct tac_sim *sim)
 {
     (void)sim;
     return TAC_OK;
 }
 
-static void nothing(struct tac_sim *sim)
+static void do_nothing(struct tac_sim *sim)
 {
     (void)sim;
 }
@@ -94,7 +94,7 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
     return TAC_OK;
 }
 
-const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
+const struct tac_discovery tac_discovery_none = {"none", create_nothing, advance_freely, do_nothing};
 
 static enum tac_err view_activate(void *self, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
@@ -132,7 +132,7 @@ static void fill_view(struct tac_sim *sim)
 }
 
 /* Everything that needs no other rank. */
-static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
+static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *scene)
 {
     enum tac_err err;
     TAC_TRY(make_state(sim));
@@ -168,14 +168,14 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
-    sim->find.judges = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
+    sim->find.validates = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
-    sim->model->omit_immovable = sim->find.judges;
+    sim->model->omit_immovable = sim->find.validates;
     sim->find.way = !sim->contact                    ? &tac_discovery_none
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                      : &tac_discovery_speculate;
-    TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
+    TAC_TRY(tac_agree(ctx, create_local_parts(sim, scene)));
     TAC_TRY(tac_immovable_choose(sim));
     TAC_TRY(choose_stretch(sim));
     if (tac_sim_halo(sim))
@@ -245,7 +245,7 @@ done:
 
 /* Where the vertices of a pair are at t, if nothing kicks them before: others' by their lines, as told by their owners.
  */
-static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+static void predict_positions(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
@@ -267,7 +267,7 @@ struct stuck {
     double at[3];   /* the point between the two then, m */
 };
 
-static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct stuck *out)
+static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, struct stuck *out)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p->type;
     double from[4][3], x[4][3], u[4][3], size = 0;
@@ -276,8 +276,8 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     const tac_time last = sim->state.now / p->deep_period * p->deep_period, end = sim->scene->settings->t_end;
     /* A layer that hardly pushes has a period longer than the scene: nobody looks for what happens after its end. */
     out->t = end - last < p->deep_period ? end : last + p->deep_period;
-    straight_on(sim, p, sim->state.now, from);
-    straight_on(sim, p, out->t, x);
+    predict_positions(sim, p, sim->state.now, from);
+    predict_positions(sim, p, out->t, x);
     for (int i = 0; i < p->count; i++)
         for (int k = 0; k < 3; k++) {
             size = fmax(size, fabs(from[i][k]));
@@ -303,7 +303,7 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     }
 }
 
-static bool better(const struct stuck *a, const struct stuck *than)
+static bool is_earlier(const struct stuck *a, const struct stuck *than)
 {
     for (int i = 0; i < 2 && than->pair != NULL; i++)
         if (a->how[i] != than->how[i])
@@ -312,7 +312,7 @@ static bool better(const struct stuck *a, const struct stuck *than)
 }
 
 /* What the layers' shortest period is bound by (contact/model.c). */
-static const char *shorter(const struct tac_sim *sim, const struct stuck *s)
+static const char *name_remedy(const struct tac_sim *sim, const struct stuck *s)
 {
     const struct tac_settings *set = sim->scene->settings;
     const double asked = set->contact.min_period_s > 0 ? set->contact.min_period_s : s->pair->form.h_s * 0x1p-20;
@@ -332,7 +332,7 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
             sim->ctx, TAC_ERR_RUN,
             "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
             "the material's limit larger, slow what pulls at it, or make %s",
-            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, shorter(sim, s));
+            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, name_remedy(sim, s));
         return;
     }
     tac_fail(
@@ -340,7 +340,7 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
         "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
         "them, to %.3g m; leave them room, slow what presses them, or make %s",
         tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next,
-        shorter(sim, s));
+        name_remedy(sim, s));
 }
 
 /* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
@@ -356,8 +356,8 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
         struct stuck found;
         if (!p->live || p->depth < p->form.bottom || !tac_sim_decides(sim, p))
             continue;
-        foresee(sim, p, &found);
-        if (better(&found, &best))
+        predict_stuck(sim, p, &found);
+        if (is_earlier(&found, &best))
             best = found;
     }
     if (!tac_sim_halo(sim)) {

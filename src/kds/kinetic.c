@@ -152,7 +152,7 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 }
 
 /* Is it no number, or too far away for its neighbours to be told apart (candidates.h)? */
-static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
+static bool is_lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     bool near = tac_dot(u, u) < 1e300;
     for (int c = 0; c < 3; c++)
@@ -163,7 +163,7 @@ static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
 /* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
  * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
  * gravity, and would make all of them ever more vague. */
-static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
+static bool would_wider_help(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     const struct tac_plan *plan = &k->plan[v];
     double d[3];
@@ -192,11 +192,11 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant)
         const tac_lid v = k->moved[i];
         double u[3];
         tac_kinetic_velocity(k->view, v, u);
-        if (lost(k, v, u)) {
+        if (is_lost(k, v, u)) {
             k->bad = v;
             return TAC_OK;
         }
-        if (k->eps < 0 && i < left && of_use(k, v, u))
+        if (k->eps < 0 && i < left && would_wider_help(k, v, u))
             k->wish[v] *= 1.5;
         file_plan(k, v, false);
     }
@@ -227,7 +227,7 @@ done:
 
 /* ---- windows ---- */
 
-static double farthest(const struct tac_view *view)
+static double farthest_coordinate(const struct tac_view *view)
 {
     double most = fmax(view->scene->settings->contact.thickness, 1e-100);
     for (tac_lid i = 0; i < view->state->owned; i++)
@@ -287,14 +287,14 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     struct tac_view *view = k->view;
     const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
     /* Far away numbers are coarser: tolerances are for twice the size that there was. */
-    const double size = farthest(view);
+    const double size = farthest_coordinate(view);
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
     k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++) {
         double u[3];
         tac_kinetic_velocity(view, i, u);
-        if ((view->state->vel[i].w != 0 || view->scripts->of[i] >= 0) && lost(k, i, u))
+        if ((view->state->vel[i].w != 0 || view->scripts->of[i] >= 0) && is_lost(k, i, u))
             k->bad = i;
     }
     if (k->bad >= 0)

@@ -41,7 +41,7 @@ static int axis_at(uint64_t order, int i)
 }
 
 /* Puts what stands at i first. */
-static uint64_t promote(uint64_t order, int i)
+static uint64_t promote_axis(uint64_t order, int i)
 {
     const uint64_t axis = order >> (4 * i) & 15, before = order & (((uint64_t)1 << (4 * i)) - 1);
     const uint64_t behind = i == 15 ? 0 : order >> (4 * i + 4) << (4 * i + 4);
@@ -67,7 +67,7 @@ static double by_useful(const struct tac_kinetic *k, const struct lists *l, stru
         const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, j));
         if (life > best) {
             best = life;
-            t->order = promote(t->order, j);
+            t->order = promote_axis(t->order, j);
         }
     }
     return best;
@@ -85,11 +85,11 @@ static double by_all(const struct tac_kinetic *k, const struct lists *l, struct 
             which = i;
         }
     }
-    t->order = promote(t->order, which);
+    t->order = promote_axis(t->order, which);
     return best;
 }
 
-static void refresh(struct tac_kinetic *k, const struct lists *l, const struct test *t)
+static void refresh_nodes(struct tac_kinetic *k, const struct lists *l, const struct test *t)
 {
     for (int side = 0; side < 2; side++)
         tac_kinetic_tree_refresh(k, l->tree, t->node[side], k->now - k->tau / FRESH_PARTS);
@@ -137,7 +137,7 @@ static void set_separated(struct tac_kinetic *k, struct lists *l, int32_t id, do
     k->view->counters->certificates_created++;
 }
 
-static bool touching(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
+static bool have_common_vertex(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
 {
     const struct tac_primitive *p = &k->primitive[a->primitive], *q = &k->primitive[b->primitive];
     for (int i = 0; i < p->count; i++)
@@ -167,7 +167,7 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     *t = (struct test){.node = {a, b}, .up = up, .child = {-1, -1}, .slabs = -1, .order = 0xfedcba9876543210};
     if (up >= 0)
         t->order = l->test[up].order;
-    t->touching = na->left < 0 && nb->left < 0 && touching(k, na, nb);
+    t->touching = na->left < 0 && nb->left < 0 && have_common_vertex(k, na, nb);
     l->live++;
 done:
     return err;
@@ -187,10 +187,10 @@ static double size_of(const struct tac_kinetic_tree *tree, int32_t node)
     return (e[tree->axes] - e[0]) + (e[tree->axes + 1] - e[1]) + (e[tree->axes + 2] - e[2]);
 }
 
-static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id);
+static enum tac_err decide_test(struct tac_kinetic *k, struct lists *l, int32_t id);
 
 /* A test whose nodes are not apart for long. */
-static enum tac_err descend(struct tac_kinetic *k, struct lists *l, int32_t id)
+static enum tac_err descend_test(struct tac_kinetic *k, struct lists *l, int32_t id)
 {
     enum tac_err err = TAC_OK;
     const int32_t a = l->test[id].node[0], b = l->test[id].node[1];
@@ -211,24 +211,24 @@ static enum tac_err descend(struct tac_kinetic *k, struct lists *l, int32_t id)
         TAC_TRY(new_test(k, l, first ? na->left + i : a, first ? b : nb->left + i, id, &child));
         l->test[id].child[i] = child;
         if (child >= 0)
-            TAC_TRY(decide(k, l, child));
+            TAC_TRY(decide_test(k, l, child));
     }
 done:
     return err;
 }
 
-static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id)
+static enum tac_err decide_test(struct tac_kinetic *k, struct lists *l, int32_t id)
 {
     struct test *t = &l->test[id];
     if (!t->touching) {
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         const double life = by_all(k, l, t);
         if (long_enough(k, life, 1)) {
             set_separated(k, l, id, life);
             return TAC_OK;
         }
     }
-    return descend(k, l, id);
+    return descend_test(k, l, id);
 }
 
 /* ---- closing ---- */
@@ -249,7 +249,7 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
                               : t->state != OPEN || tac_slabs_active(k, t->slabs))
             return;
         t->again = k->now + PATIENCE * k->tau;
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         const double life = by_useful(k, l, t);
         if (!long_enough(k, life, CLOSE_LIVES))
             return;
@@ -268,7 +268,7 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
 
 /* ---- the structure ---- */
 
-static enum tac_err create(struct tac_kinetic *k, void **self)
+static enum tac_err lists_create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct lists *l = NULL;
@@ -279,7 +279,7 @@ done:
     return err;
 }
 
-static void destroy(void *self)
+static void lists_destroy(void *self)
 {
     struct lists *l = self;
     tac_kinetic_tree_destroy(&l->tree);
@@ -289,7 +289,7 @@ static void destroy(void *self)
     free(l);
 }
 
-static enum tac_err build(struct tac_kinetic *k, void *self)
+static enum tac_err lists_build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err = TAC_OK;
     struct lists *l = self;
@@ -304,30 +304,30 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
         if (left >= 0)
             TAC_TRY(new_test(k, l, left, left + 1, -1, &id));
         if (id >= 0)
-            TAC_TRY(decide(k, l, id));
+            TAC_TRY(decide_test(k, l, id));
     }
     l->live_built = l->live;
 done:
     return err;
 }
 
-static struct tac_queue *queue(void *self)
+static struct tac_queue *lists_queue(void *self)
 {
     return ((struct lists *)self)->queue;
 }
 
-static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
+static enum tac_err lists_fail(struct tac_kinetic *k, void *self, int32_t id)
 {
     struct lists *l = self;
     struct test *t = &l->test[id];
     double life = by_useful(k, l, t);
     if (!long_enough(k, life, 1)) {
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         life = by_all(k, l, t);
     }
     if (!long_enough(k, life, 1)) {
         unlink_from_nodes(l, id);
-        return descend(k, l, id);
+        return descend_test(k, l, id);
     }
     k->view->counters->certificates_reconfirmed++;
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
@@ -335,14 +335,14 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     return TAC_OK;
 }
 
-static enum tac_err relieved(struct tac_kinetic *k, void *self, int32_t owner)
+static enum tac_err lists_relieved(struct tac_kinetic *k, void *self, int32_t owner)
 {
     close_from(k, self, owner);
     return TAC_OK;
 }
 
 /* Times anew what rests on nodes whose envelopes have become wider. */
-static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
+static enum tac_err lists_moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
 {
     struct lists *l = self;
     struct tac_kinetic_tree *tree = l->tree;
@@ -372,7 +372,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
 }
 
 /* Particles mix, cloths fold: an order that no longer suits them costs tests. */
-static bool stale(const struct tac_kinetic *k, const void *self)
+static bool lists_stale(const struct tac_kinetic *k, const void *self)
 {
     const struct lists *l = self;
     return l->live > 4 * l->live_built + (size_t)k->primitive_count + 4096;
@@ -389,5 +389,6 @@ bool tac_lists_view(const struct tac_kinetic *k, int32_t id, struct tac_list_vie
     return true;
 }
 
-const struct tac_kinetic_structure tac_kinetic_lists = {"k-dop", create, destroy,  build, queue,
-                                                        fail,    moved,  relieved, stale};
+const struct tac_kinetic_structure tac_kinetic_lists = {"k-dop",     lists_create,   lists_destroy,
+                                                        lists_build, lists_queue,    lists_fail,
+                                                        lists_moved, lists_relieved, lists_stale};

@@ -88,8 +88,8 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
 }
 
 /* Enters the work of a lost impulse j at instant t with the mean velocity v into a sum, and its part after t. */
-static void book(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
-                 const double v[3], tac_time t)
+static void book_loss(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
+                      const double v[3], tac_time t)
 {
     const double work = tac_dot(j, v);
     tac_accum_add(sum, -work);
@@ -103,9 +103,9 @@ void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3]
     struct tac_books *books = &sim->books;
     double v[3];
     tac_script_velocity(sim, i, t, period, v, NULL);
-    book(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
+    book_loss(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
     if (friction)
-        book(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
+        book_loss(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
 }
 
 void tac_contact_losses(struct tac_sim *sim, tac_time t)
@@ -118,9 +118,9 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
             TAC_ASSERT(sim->paths.breaks[sim->paths.break_head[i]].t == t);
             for (int c = 0; c < 3; c++)
                 v[c] = .5 * (sim->paths.motion[i].v[c] + sim->state.vel[i].v[c]);
-            book(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
+            book_loss(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
             if (sim->active.friction != NULL)
-                book(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
+                book_loss(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
         }
         for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
             tac_accum_add(&sim->books.couple[c], -loss->couple[c]);

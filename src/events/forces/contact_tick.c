@@ -19,7 +19,7 @@ enum {
 };
 
 /* The positions of a pair at t. */
-static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+static inline void gather_positions(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int k = 0; k < p->count; k++)
         tac_state_position(&sim->state, &sim->scripts, p->v[k], t, x[k]);
@@ -36,7 +36,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     double x[4][3], f, g2;
     tac_four work = {0, 0, 0, 0};
     struct tac_near near[2];
-    gather(sim, p, t, x);
+    gather_positions(sim, p, t, x);
     tac_near_stretch(x, near);
     const double d = near[1].d - p->form.radius;
     (void)tac_layers_force(model, p->form.thickness, d, e->first, e->last, &f, &g2);
@@ -51,14 +51,15 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
 }
 
 /* Friction of an active tick. */
-static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
-                       const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t, double normal)
+static inline void enter_friction(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                  const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t,
+                                  double normal)
 {
     if (p->groups > 1) {
         tac_friction_enter(&sim->active, e, c, normal);
     } else {
         double x[4][3];
-        gather(sim, p, t, x);
+        gather_positions(sim, p, t, x);
         tac_friction_tick_only(&sim->active, e, c, normal, near, t, x);
     }
 }
@@ -85,7 +86,7 @@ static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, 
                                 const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
-    if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
+    if (!(p->speed > 0) || t < p->awake || !sim->find.validates)
         return;
     const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
     if (!(ticks >= 1) || !reserve_sleep(sim, p))
@@ -102,7 +103,7 @@ static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, 
 
 /* Keeps what a pair is at this instant for the other layer groups of it that tick now, and for its friction.  There is
  * room for each pair. */
-static inline void keep(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
+static inline void keep_geometry(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
 {
     struct tac_pair *p = &active->pair[slot];
     if (p->groups < 2)
@@ -138,7 +139,7 @@ static inline double silent_over(const struct tac_sim *sim, const struct tac_lay
                  over[2] = {clear, calm > clear ? calm : clear};
     if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
         return INFINITY;
-    return over[sim->find.judges & (e->last == p->depth)];
+    return over[sim->find.validates & (e->last == p->depth)];
 }
 
 /* What every silent tick of a layer group does. */
@@ -194,13 +195,13 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         g = kept;
     } else if (!due->evaluated) {
         double x[4][3], bound;
-        gather(sim, p, t, x);
+        gather_positions(sim, p, t, x);
         if (!tac_pair_grows((enum tac_pair_type)p->type) && tac_pair_beyond(p, x, silent_over(sim, e, p), &bound)) {
             tick_silent(sim, due, c, t, bound);
             return;
         }
         tac_pair_evaluate(p, x, geometry);
-        keep(&sim->active, e->pair, geometry, t);
+        keep_geometry(&sim->active, e->pair, geometry, t);
     }
     const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
@@ -218,7 +219,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         if (p->form.law->e2 != 1 && e->last_d < d)
             apply_restitution(sim, p, &g->near, c, t, &normal, &mollified);
         if (e->anchor >= 0)
-            rub(sim, p, &g->near, e, c, t, normal);
+            enter_friction(sim, p, &g->near, e, c, t, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
@@ -232,7 +233,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         return;
     p->deep_last = e->last_d;
     p->d_least = g->near.d < p->d_least ? g->near.d : p->d_least;
-    if (!sim->find.judges || p->proven)
+    if (!sim->find.validates || p->proven)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
     if (g->near.d < p->next) {
@@ -269,8 +270,8 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
 
 /* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
  * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
-static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
-                     struct tac_pair_geometry *geometry)
+static void evaluate_groups(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
+                            struct tac_pair_geometry *geometry)
 {
     enum { TRIANGLES, EDGES, PARTICLES, KINDS };
     struct due_group *batch[KINDS][5]; /* the fifth is scratch */
@@ -306,7 +307,7 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
             batch[kind][l]->bound = bound[l];
             batch[kind][l]->evaluated = true;
             if (!(silent >> l & 1))
-                keep(&sim->active, batch[kind][l]->group->pair, g[l], t);
+                keep_geometry(&sim->active, batch[kind][l]->group->pair, g[l], t);
         }
         filled[kind] = 0;
     }
@@ -362,7 +363,7 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
         for (int k = 0; k < now; k++) {
             due[k].silent = due[k].evaluated = false;
         }
-        evaluate(sim, due, now, t, geometry);
+        evaluate_groups(sim, due, now, t, geometry);
         /* Silent ones move nothing, so they tick first: which ones they are no processor foresees. */
         int silent[CHUNK], other[CHUNK], silent_count = 0, other_count = 0;
         for (int k = 0; k < now; k++) {

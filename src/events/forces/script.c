@@ -35,7 +35,7 @@ done:
 }
 
 /* Held where it is, from t = 0. */
-static void hold(struct tac_sim *sim, struct tac_script *s)
+static void hold_from_start(struct tac_sim *sim, struct tac_script *s)
 {
     memcpy(s->origin, sim->state.pos[s->vertex].x, sizeof s->origin);
     memcpy(s->x, s->origin, sizeof s->x);
@@ -68,7 +68,7 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
             script->knot_count = (int32_t)(sim->scripts.knot_count - begin);
             sim->scripts.of[script->vertex] = (int32_t)sim->scripts.count++;
             if (!motion->release) /* held before the first knot too */
-                hold(sim, script);
+                hold_from_start(sim, script);
         }
     }
 done:
@@ -224,7 +224,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, cons
     }
 }
 
-static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
+static void apply_knot(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
 {
     const tac_lid i = s->vertex;
     const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
@@ -278,7 +278,7 @@ void tac_scripts_apply(struct tac_sim *sim)
     for (size_t k = 0; k < sim->scripts.count; k++) {
         struct tac_script *s = &sim->scripts.script[k];
         while (s->next < s->knot_count && sim->scripts.knot[s->knot_begin + s->next].t <= sim->state.now)
-            apply(sim, s, &sim->scripts.knot[s->knot_begin + s->next]);
+            apply_knot(sim, s, &sim->scripts.knot[s->knot_begin + s->next]);
     }
     tac_scripts_next(sim);
 }

@@ -81,7 +81,7 @@ void tac_immovable_restore(struct tac_sim *sim)
     }
 }
 
-static bool any(const struct tac_sim *sim, tac_lid v)
+static bool has_impulse(const struct tac_sim *sim, tac_lid v)
 {
     for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
         if (sim->state.impulse[k] != 0 || sim->immovable.rest[k] != 0)
@@ -91,7 +91,7 @@ static bool any(const struct tac_sim *sim, tac_lid v)
 
 bool tac_immovable_owes(const struct tac_sim *sim, tac_lid v)
 {
-    return v >= sim->state.owned && sim->model->omit_immovable && sim->model->immovable[v] && any(sim, v);
+    return v >= sim->state.owned && sim->model->omit_immovable && sim->model->immovable[v] && has_impulse(sim, v);
 }
 
 /* A sum on its way to its owner. */

@@ -1,14 +1,14 @@
 /* immovable.h: the contact impulses of vertices that never move (docs/distribution.md, Vertices that never move).
  *
- * Such a vertex takes no kick, so nobody waits for its owner: whoever evaluates a pair adds the pair's impulses up for
- * it. Several ranks may do so for one vertex, so the sum may not depend on its order.  Each impulse is rounded to a
- * whole multiple of a unit, which the scene alone gives, and sums of those are exact: whole multiples of a coarse unit
- * in state.impulse, and what is left, in a unit 2^30 times finer, in `rest`.  Both are plain numbers; a vertex may take
- * 2^17 m/s times the mass of all that moves before a sum is rounded, and 2^23 ticks in one window.
+ * No kick changes such a vertex, so no rank waits for its owner: the rank that evaluates a pair adds up the pair's
+ * impulses for it. Several ranks may do this for one vertex, so the sum must not depend on the order.  Each impulse is
+ * rounded to a whole multiple of a unit, which the scene alone gives, and sums of those are exact: whole multiples of a
+ * coarse unit in state.impulse, and what is left, in a unit 2^30 times finer, in `rest`.  Both are plain numbers; a
+ * vertex may take 2^17 m/s times the mass of all that moves before a sum is rounded, and 2^23 ticks in one window.
  *
  *     tac_immovable_add(sim, v, j);          at a tick
- *     tac_immovable_begin(sim);  tac_immovable_restore(sim);      a window's start, and back to it
- *     tac_immovable_gather(sim);             before sums are read: those of other ranks' vertices go to their owners
+ *     tac_immovable_begin(sim);  tac_immovable_restore(sim);      at a window's start, and at a rollback
+ *     tac_immovable_gather(sim);             before sums are read: sends those of other ranks' vertices to their owners
  */
 #ifndef TACTUS_EVENTS_RANKS_IMMOVABLE_H
 #define TACTUS_EVENTS_RANKS_IMMOVABLE_H
@@ -19,16 +19,18 @@
 /* Local. */
 enum tac_err tac_immovable_create(struct tac_sim *sim);
 void tac_immovable_destroy(struct tac_sim *sim);
-/* Collective. The units, from the masses of the scene. */
+/* Collective. Chooses the units from the masses of the scene. */
 enum tac_err tac_immovable_choose(struct tac_sim *sim);
-/* Local. The vertices that never move and have active pairs, anew: all of this rank's if `all`. */
+/* Local. Lists again the vertices that never move and have active pairs; if `all`, also all those that this rank owns.
+ */
 enum tac_err tac_immovable_list(struct tac_sim *sim, bool all);
-/* Local. Marks the window's start; back to it. */
+/* Local. Save the sums at the window's start, and restore them. */
 void tac_immovable_begin(struct tac_sim *sim);
 void tac_immovable_restore(struct tac_sim *sim);
-/* Local. Is there a sum for a vertex of another rank? */
+/* Local. Does this rank have a sum for v, a vertex of another rank? */
 bool tac_immovable_owes(const struct tac_sim *sim, tac_lid v);
-/* Collective. All sums are with the owners of their vertices, and are written in one way alone. */
+/* Collective. Sends all sums to the owners of their vertices, and brings each into the one form in which `rest` is less
+ * than a coarse unit. */
 enum tac_err tac_immovable_gather(struct tac_sim *sim);
 
 /* Adds impulse j [N s] to vertex v. */

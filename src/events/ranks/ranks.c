@@ -85,7 +85,7 @@ done:
 
 /* ---- meeting ---- */
 
-static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
+static void post_message(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 {
     tac_halo_delay(&sim->ranks->halo);
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
@@ -96,7 +96,7 @@ static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 }
 
 /* Number of vertices that go a way at t; their groups are [0, *groups). */
-static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
+static size_t count_due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
 {
     size_t n = 0;
     if (sim->ranks->halo.nested) {
@@ -110,14 +110,14 @@ static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_ti
     return n;
 }
 
-static size_t pack(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
+static size_t pack_positions(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
 {
     for (size_t i = 0; i < g->count; i++)
         tac_position(sim, g->v[i], t, x + 3 * i);
     return 3 * g->count;
 }
 
-static size_t unpack(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
+static size_t unpack_positions(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct tac_pos *pos = &sim->state.pos[g->v[i]];
@@ -130,7 +130,7 @@ static size_t unpack(struct tac_sim *sim, const struct tac_group *g, tac_time t,
 static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time t)
 {
     const struct tac_lane *lane = &n->send;
-    const size_t count = due(sim, lane, t), bytes = sizeof(struct header) + 3 * count * sizeof(double);
+    const size_t count = count_due(sim, lane, t), bytes = sizeof(struct header) + 3 * count * sizeof(double);
     if (count == 0)
         return;
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
@@ -141,17 +141,17 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
     if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
-            x += pack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
+            x += pack_positions(sim, &lane->group[__builtin_ctzll(mask)], t, x);
     } else {
         for (size_t k = 0; k < lane->group_count; k++)
             if (t % lane->group[k].period == 0)
-                x += pack(sim, &lane->group[k], t, x);
+                x += pack_positions(sim, &lane->group[k], t, x);
     }
-    post(sim, n, bytes);
+    post_message(sim, n, bytes);
 }
 
 /* One message of the tick kind from a neighbour, of whatever size. */
-static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
+static const struct header *receive_header(struct tac_sim *sim, struct tac_neighbor *n)
 {
     MPI_Message message;
     MPI_Status status;
@@ -179,10 +179,10 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
 static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time t)
 {
     const struct tac_lane *lane = &n->receive;
-    const size_t count = due(sim, lane, t);
+    const size_t count = count_due(sim, lane, t);
     if (count == 0)
         return;
-    const struct header *h = hear(sim, n);
+    const struct header *h = receive_header(sim, n);
     if (h == NULL || h->t == TAC_TIME_NEVER)
         return;
     TAC_CHECK(h->pass == sim->ranks->pass && h->t == t);
@@ -190,16 +190,16 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
     if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
-            x += unpack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
+            x += unpack_positions(sim, &lane->group[__builtin_ctzll(mask)], t, x);
     } else {
         for (size_t k = 0; k < lane->group_count; k++)
             if (t % lane->group[k].period == 0)
-                x += unpack(sim, &lane->group[k], t, x);
+                x += unpack_positions(sim, &lane->group[k], t, x);
     }
 }
 
 /* Nested clocks: is nothing sent or received at t? */
-static bool alone(const struct tac_ranks *r, tac_time t)
+static bool is_silent_instant(const struct tac_ranks *r, tac_time t)
 {
     return r->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0;
 }
@@ -207,7 +207,7 @@ static bool alone(const struct tac_ranks *r, tac_time t)
 bool tac_ranks_send(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->halo.down || alone(r, t))
+    if (r->halo.down || is_silent_instant(r, t))
         return r->halo.down == TAC_OK;
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
@@ -222,7 +222,7 @@ bool tac_ranks_send(struct tac_sim *sim, tac_time t)
 bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->halo.down || alone(r, t))
+    if (r->halo.down || is_silent_instant(r, t))
         return r->halo.down == TAC_OK;
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
         if (r->halo.neighbor[k].awake)
@@ -234,7 +234,7 @@ bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
 
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->view.candidates && sim->find.judges && !sim->ranks->halo.down;
+    return sim->view.candidates && sim->find.validates && !sim->ranks->halo.down;
 }
 
 static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
@@ -251,7 +251,7 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     struct tac_move_message *m = (struct tac_move_message *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->halo.down; i++)
         tac_move_put(sim->view.candidates, n->give[i], &m[i]);
-    post(sim, n, bytes);
+    post_message(sim, n, bytes);
 }
 
 static void take_motions(struct tac_sim *sim, struct tac_neighbor *n)
@@ -275,7 +275,7 @@ void tac_ranks_close(struct tac_sim *sim)
         struct tac_neighbor *n = &r->halo.neighbor[k];
         /* One that is down has not heard all positions that others sent it. */
         while (n->linked && !n->closed)
-            hear(sim, n);
+            receive_header(sim, n);
         if (n->linked)
             take_motions(sim, n);
     }
@@ -369,7 +369,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     free(r->meeting);
     free(r->wanted);
     free(r->order);
-    free(r->pace);
+    free(r->speed);
     free(r->rerun);
     free(r->has_path);
     free(r);

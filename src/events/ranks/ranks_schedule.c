@@ -66,8 +66,8 @@ static bool is_immovable(const struct tac_sim *sim, tac_lid v)
 }
 
 /* What the owners of these n vertices tell each other at the ticks of a period. */
-static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
-                          const tac_lid *v, int n, tac_time period)
+static enum tac_err share_stencil(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
+                                  const tac_lid *v, int n, tac_time period)
 {
     enum tac_err err = TAC_OK;
     const int me = sim->ctx->rank;
@@ -101,11 +101,11 @@ static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, ta
     for (int i = 0; i < p->count; i++)
         if (tac_model_takes_part(sim->model, p->v[i]))
             v[n++] = p->v[i];
-    return share(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
+    return share_stencil(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
 }
 
 /* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
-static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t count)
+static size_t drop_repeated(const struct tac_sim *sim, struct tac_shared *list, size_t count)
 {
     size_t n = 0;
     if (count)
@@ -227,7 +227,7 @@ enum tac_err tac_ranks_schedule(struct tac_sim *sim)
     r->shared_count = r->fixed_count;
     if (sim->contact)
         TAC_TRY(share_pairs(sim));
-    r->shared_count = unique(sim, r->shared, r->shared_count);
+    r->shared_count = drop_repeated(sim, r->shared, r->shared_count);
     r->mask = 0;
     for (size_t k = 0; k < r->shared_count; k++) {
         const struct tac_shared *e = &r->shared[k];
@@ -252,10 +252,10 @@ enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
             for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
-                TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
+                TAC_TRY(share_stencil(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
             }
     }
-    r->fixed_count = unique(sim, r->fixed, r->fixed_count);
+    r->fixed_count = drop_repeated(sim, r->fixed, r->fixed_count);
 done:
     return err;
 }
@@ -281,7 +281,7 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
  * element that they share ticks, they tell each other nothing.  Both know it, because they sleep alike ---- */
 
 /* The neighbours that share a pair: each once. */
-static int sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
+static int list_sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
 {
     int n = 0;
     for (int i = 0; i < p->count; i++) {
@@ -312,7 +312,7 @@ enum tac_err tac_ranks_list_meetings(struct tac_sim *sim)
             int32_t neighbor[4];
             if (!groups->group[k].shared)
                 continue;
-            const int n = sharers(sim, &sim->active.pair[groups->group[k].pair], neighbor);
+            const int n = list_sharers(sim, &sim->active.pair[groups->group[k].pair], neighbor);
             TAC_TRY(tac_grow(sim->ctx, &r->meeting, &r->meeting_capacity, count + 4, sizeof *r->meeting));
             for (int i = 0; i < n; i++)
                 r->meeting[count++] = (struct tac_meeting){(uint32_t)k, neighbor[i]};
@@ -338,7 +338,7 @@ void tac_ranks_wake(struct tac_sim *sim, tac_time t)
             int32_t neighbor[4];
             if (!c->extra[k].shared || c->extra[k].wake > t)
                 continue;
-            const int n = sharers(sim, &sim->active.pair[c->extra[k].pair], neighbor);
+            const int n = list_sharers(sim, &sim->active.pair[c->extra[k].pair], neighbor);
             for (int j = 0; j < n; j++)
                 r->halo.neighbor[neighbor[j]].awake = true;
         }

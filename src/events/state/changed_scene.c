@@ -35,7 +35,7 @@ void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, co
 }
 
 /* How long gravity has pulled since its last tick beyond the half period that the tick stands for, s. */
-static double pulled(const struct tac_sim *sim, tac_time h)
+static double pulled_for_s(const struct tac_sim *sim, tac_time h)
 {
     return h ? tac_seconds(sim, sim->state.now % h - h / 2) : 0;
 }
@@ -45,7 +45,7 @@ static double pulled(const struct tac_sim *sim, tac_time h)
 static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
 {
     const double *old = c->gravity, *new = sim->scene->settings->gravity;
-    const double s = pulled(sim, c->gravity_period), t = pulled(sim, tac_gravity_period(sim));
+    const double s = pulled_for_s(sim, c->gravity_period), t = pulled_for_s(sim, tac_gravity_period(sim));
     if (memcmp(old, new, sizeof c->gravity) == 0)
         return;
     for (tac_lid i = 0; i < sim->state.owned; i++) {

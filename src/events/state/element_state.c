@@ -102,7 +102,7 @@ done:
     return err;
 }
 
-static void put(const struct place *p, struct tac_element_state *row, bool into_row)
+static void copy_memory(const struct place *p, struct tac_element_state *row, bool into_row)
 {
     /* A strain of six numbers takes both places: what has it does not yield. */
     const bool both = p->width > 3;
@@ -130,7 +130,7 @@ enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *c)
                 c->element[n - 1].vertex[i] = tac_sim_id(sim, p->stencil[i]);
         }
         c->element[n - 1].has |= p->has;
-        put(p, &c->element[n - 1], true);
+        copy_memory(p, &c->element[n - 1], true);
     }
     c->element_count = (tac_lid)n;
     if (n)
@@ -141,8 +141,8 @@ done:
 }
 
 /* Each row to all owners of its vertices. */
-static enum tac_err dispatch(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner,
-                             struct tac_element_state **rows, size_t *total)
+static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner,
+                                  struct tac_element_state **rows, size_t *total)
 {
     enum tac_err err;
     const size_t most = 4 * (size_t)c->element_count;
@@ -176,8 +176,8 @@ static enum tac_err remote(struct tac_sim *sim, const struct tac_element_state *
 }
 
 /* Puts a row where it belongs; *set: how many values that were. */
-static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t count, struct tac_element_state *row,
-                         size_t *set)
+static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, size_t count,
+                                struct tac_element_state *row, size_t *set)
 {
     for (int64_t has = TAC_ELEMENT_RESTS; has <= TAC_ELEMENT_DAMPS; has++) {
         const struct place key = {.kind = row->kind, .id = row->id, .has = has};
@@ -194,7 +194,7 @@ static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t 
                             "what the checkpoint remembers of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
                             ", ...) makes no sense; take an older checkpoint",
                             row->vertex[0], row->vertex[1]);
-        put(p, row, false);
+        copy_memory(p, row, false);
         ++*set;
     }
     return TAC_OK;
@@ -206,10 +206,10 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
     struct tac_element_state *rows = NULL;
     struct place *place = NULL;
     size_t total = 0, count = 0, set = 0;
-    TAC_TRY(dispatch(sim, c, owner, &rows, &total));
+    TAC_TRY(dispatch_rows(sim, c, owner, &rows, &total));
     err = list_places(sim, &place, &count);
     for (size_t k = 0; k < total && !err; k++)
-        err = take(sim, place, count, &rows[k], &set);
+        err = restore_row(sim, place, count, &rows[k], &set);
     if (!err && set != count) /* no row comes twice: rows ascend */
         err = tac_fail(sim->ctx, TAC_ERR_INPUT,
                        "the checkpoint does not tell what %zu elements of the scene remember; go on "
@@ -226,7 +226,7 @@ done:
 /* ---- clocks that change ---- */
 
 /* What the place would hold after a tick at now: (width). */
-static void look(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
+static void compute_memory(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
     double x[4][3], impulse[4][3];
     for (int i = 0; i < p->vertices; i++)
@@ -251,7 +251,7 @@ enum tac_err tac_elements_present(struct tac_sim *sim, struct tac_element_presen
         if (place[k].has == TAC_ELEMENT_DAMPS) {
             struct tac_element_present *g = &(*out)[(*count)++];
             *g = (struct tac_element_present){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
-            look(sim, &place[k], g->value);
+            compute_memory(sim, &place[k], g->value);
         }
 done:
     free(place);

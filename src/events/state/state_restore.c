@@ -158,7 +158,7 @@ done:
     return err;
 }
 
-static void describe(const void *self, tac_gid id, void *ghost)
+static void describe_ghost(const void *self, tac_gid id, void *ghost)
 {
     const struct tac_sim *sim = self;
     const tac_lid v = local_id(sim, id);
@@ -167,8 +167,8 @@ static void describe(const void *self, tac_gid id, void *ghost)
 }
 
 /* Ghosts for all vertices of these pairs that are not known here. */
-static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair,
-                           size_t count)
+static enum tac_err add_ghosts(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair,
+                               size_t count)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
@@ -191,7 +191,7 @@ done:
     TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                 distinct, owner),
                 end);
-    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *ghost, ghost), end);
+    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe_ghost, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
         err = tac_ghost_add(tac_sim_halo(sim), &ghost[k], &v);
@@ -207,7 +207,7 @@ end:
 }
 
 /* Watches a pair as deep as it was. */
-static enum tac_err active_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
+static enum tac_err activate_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
 {
     enum tac_err err = TAC_OK;
     tac_lid v[4] = {-1, -1, -1, -1};
@@ -272,9 +272,9 @@ static enum tac_err restore_pairs(struct tac_sim *sim, const struct tac_checkpoi
     if (tac_sim_halo(sim))
         leave_out(sim, pairs, &total, lasts);
     if (tac_sim_halo(sim))
-        TAC_TRY_END(invite(sim, c, pairs, total), end);
+        TAC_TRY_END(add_ghosts(sim, c, pairs, total), end);
     for (size_t k = 0; k < total && !err; k++) {
-        err = active_again(sim, &pairs[k], &lasts[at]);
+        err = activate_again(sim, &pairs[k], &lasts[at]);
         at += (size_t)pairs[k].groups;
     }
     TAC_TRY_AGREED(sim->ctx, err, end);

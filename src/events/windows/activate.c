@@ -10,7 +10,7 @@
 enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, SLEEPS_PER_PAIR = 8 /* a pair */ };
 
 /* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
-static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
+static struct tac_layer_group *refresh_deepest(struct tac_sim *sim, struct tac_pair *p)
 {
     int32_t begin = 0;
     const tac_time period = p->depth > 0 ? tac_model_group_of(sim->model, &p->form, p->depth, &begin) : 0;
@@ -113,7 +113,7 @@ static enum tac_err list_near(struct tac_sim *sim)
     TAC_TRY(tac_immovable_list(sim, all));
     sim->paths.near_changed = false;
     /* Kinetic structures of one rank keep those of one instant. */
-    const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.judges ? 1 : BREAKS_PER_VERTEX;
+    const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.validates ? 1 : BREAKS_PER_VERTEX;
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
                      near * each + (all ? sim->paths.near_count : 0) + 1024, sizeof *sim->paths.breaks));
 done:
@@ -207,7 +207,7 @@ void tac_active_rollback(struct tac_sim *sim, tac_time committed)
             sim->active.pair[k].births = 0;
             sim->active.pair[k].d_tick = sim->active.pair[k].d_tick_start;
             sim->active.pair[k].t_tick = sim->active.pair[k].t_tick_start;
-            refresh(sim, &sim->active.pair[k]);
+            refresh_deepest(sim, &sim->active.pair[k]);
         }
     sim->active.birth_count = 0;
 }
@@ -222,7 +222,7 @@ void tac_active_commit(struct tac_sim *sim)
 void tac_active_drop(struct tac_sim *sim, int32_t slot)
 {
     struct tac_pair *p = &sim->active.pair[slot];
-    struct tac_layer_group *group = refresh(sim, p);
+    struct tac_layer_group *group = refresh_deepest(sim, p);
     if (p->shared)
         tac_ranks_changed(sim);
     size_t index;
@@ -235,7 +235,7 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
     p->groups--;
     p->d_tick = INFINITY;
     if (p->depth > 0) {
-        refresh(sim, p);
+        refresh_deepest(sim, p);
         return;
     }
     tac_pairs_remove(&sim->active, slot);

@@ -14,7 +14,7 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record)
 }
 
 /* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */
-static bool rewritten(const struct tac_sim *sim, tac_lid i)
+static bool was_rewritten(const struct tac_sim *sim, tac_lid i)
 {
     const struct tac_script *s = sim->scripts.of[i] >= 0 ? &sim->scripts.script[sim->scripts.of[i]] : NULL;
     if (s != NULL && s->next > 0 && s->t == sim->state.now)
@@ -26,7 +26,7 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which)
 {
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         double x[3];
-        if (which != TAC_LOOK_ALL && rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
+        if (which != TAC_LOOK_ALL && was_rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
             continue;
         tac_position(sim, i, sim->state.now, x);
         tac_recorder_keep(sim->record, i, sim->state.now, x);

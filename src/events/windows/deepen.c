@@ -11,7 +11,7 @@
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
 /* There is no memory: several ranks hear of it at the end of the pass, one rank alone ends the pass. */
-static void failed(struct tac_sim *sim, enum tac_err err)
+static void report_no_memory(struct tac_sim *sim, enum tac_err err)
 {
     if (tac_sim_halo(sim))
         tac_ranks_failed(sim, err);
@@ -28,7 +28,7 @@ static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
-    failed(sim, err);
+    report_no_memory(sim, err);
     return err != TAC_OK;
 }
 
@@ -57,7 +57,7 @@ static bool is_full(const struct tac_sim *sim, const struct tac_pair *p)
 }
 
 /* Watches one layer group more of slot from t on; false if there is no room or no further layer. */
-static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
+static bool activate_next_group(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
@@ -72,7 +72,7 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     size_t index;
     const enum tac_err err = class_from(sim, period, t, &index);
     if (err) {
-        failed(sim, err);
+        report_no_memory(sim, err);
         return false;
     }
     struct tac_rate_group *c = &sim->active.rate_group[index];
@@ -101,11 +101,11 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     return true;
 }
 
-static bool deepen_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
+static bool activate_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     while (tac_pair_is_soon(p, d, speed * tac_seconds(sim, p->deep_period))) {
-        if (!deepen(sim, slot, t))
+        if (!activate_next_group(sim, slot, t))
             return false;
         p->d_least = d;
     }
@@ -117,12 +117,12 @@ bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d,
     struct tac_active *active = &sim->active;
     enum tac_err err;
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
-        return deepen_while_soon(sim, slot, t, d, speed);
+        return activate_while_soon(sim, slot, t, d, speed);
     TAC_TRY(tac_grow(sim->ctx, &active->deeper, &active->deeper_capacity, active->deeper_count + 1,
                      sizeof *active->deeper));
     active->deeper[active->deeper_count++] = (struct tac_deeper){slot, d, speed};
 done:
-    failed(sim, err);
+    report_no_memory(sim, err);
     return err == TAC_OK;
 }
 
@@ -130,7 +130,7 @@ void tac_active_deepen(struct tac_sim *sim, tac_time t)
 {
     for (size_t k = 0; k < sim->active.deeper_count; k++) {
         const struct tac_deeper *deeper = &sim->active.deeper[k];
-        if (!deepen_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
+        if (!activate_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
             sim->control.stop = TAC_STOP_ABORT; /* on several ranks a miss is found */
     }
     sim->active.deeper_count = 0;

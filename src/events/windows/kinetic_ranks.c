@@ -38,7 +38,7 @@ static enum tac_err room_for_instant(struct tac_sim *sim)
 }
 
 /* What comes after a layer stack has ended, or while something is not active, is nonsense, but others wait for it. */
-static enum tac_err run_on(struct tac_sim *sim, tac_time end)
+static enum tac_err run_unproven(struct tac_sim *sim, tac_time end)
 {
     enum tac_err err;
     tac_time t = sim->state.now;
@@ -52,7 +52,7 @@ done:
     return err;
 }
 
-static enum tac_err run(struct tac_sim *sim, tac_time end)
+static enum tac_err run_instants(struct tac_sim *sim, tac_time end)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
@@ -69,7 +69,7 @@ static enum tac_err run(struct tac_sim *sim, tac_time end)
         TAC_TRY(tac_kinetic_step(sim, end));
     }
     if (sim->state.now < end && !tac_ranks_down(sim))
-        TAC_TRY(run_on(sim, end));
+        TAC_TRY(run_unproven(sim, end));
 done:
     return err;
 }
@@ -77,7 +77,7 @@ done:
 enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end)
 {
     sim->paths.running = true;
-    const enum tac_err err = run(sim, end);
+    const enum tac_err err = run_instants(sim, end);
     sim->paths.running = false;
     for (int i = 0; i < TAC_KINDS; i++)
         sim->books.counters.executed[i] += sim->books.ticks[i];
@@ -85,7 +85,7 @@ enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end)
     return err;
 }
 
-void tac_kinetic_judge(const struct tac_sim *sim, struct tac_validation *validation)
+void tac_kinetic_validate(const struct tac_sim *sim, struct tac_validation *validation)
 {
     const struct tac_kinetic *k = sim->find.kinetic;
     const tac_time first = k->stuck_at < k->cut_at ? k->stuck_at : k->cut_at;

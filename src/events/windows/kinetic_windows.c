@@ -8,7 +8,7 @@
 /* When a window ends all vertices and all active pairs are gone through: it has as many ticks as that costs. */
 enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_PER_PAIR = 4, TICKS_AT_LEAST = 256 };
 
-static enum tac_err create(struct tac_sim *sim)
+static enum tac_err create_kinetic(struct tac_sim *sim)
 {
     enum tac_err err;
     struct tac_candidates *c = NULL;
@@ -27,7 +27,7 @@ done:
     return err;
 }
 
-static void destroy(struct tac_sim *sim)
+static void destroy_kinetic(struct tac_sim *sim)
 {
     tac_kinetic_destroy(&sim->find.kinetic);
     tac_candidates_destroy(&sim->view.candidates);
@@ -107,7 +107,7 @@ done:
     return err;
 }
 
-static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+static enum tac_err advance_kinetic(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
@@ -148,4 +148,4 @@ done:
     return err;
 }
 
-const struct tac_discovery tac_discovery_kinetic = {"kds", create, advance, destroy};
+const struct tac_discovery tac_discovery_kinetic = {"kds", create_kinetic, advance_kinetic, destroy_kinetic};

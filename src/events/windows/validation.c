@@ -74,7 +74,7 @@ struct motion {
 /* Where the candidates due[0 .. count - 1] may have moved in the pass.  Apart from the looks, whose branches follow
  * from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
 TAC_MORE_VERSIONS
-static void measure(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
+static void bound_motions(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
     const struct tac_candidates *c = sim->view.candidates;
     const double window_s = tac_seconds(sim, end - sim->paths.start);
@@ -133,7 +133,7 @@ static tac_time sweep_sleeps(struct tac_sim *sim, const struct tac_candidate *q,
     return earliest;
 }
 
-/* When may q first come under its next layer in the pass, by the paths of its vertices?  As look_at(). */
+/* When may q first come under its next layer in the pass, by the paths of its vertices?  As find_contact_time(). */
 static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
                             const struct tac_pair *p, tac_time end)
 {
@@ -153,7 +153,7 @@ static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, 
 }
 
 /* When may candidate k first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
-static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
+static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
     struct tac_candidate *q = &c->list[k];
@@ -208,7 +208,7 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
 }
 
 /* Enters what a look at candidate k found. */
-static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
+static enum tac_err enter_miss(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
     const struct tac_candidate *q = &sim->view.candidates->list[k];
@@ -238,11 +238,11 @@ done:
     return err;
 }
 
-static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation)
+static enum tac_err validate_list(struct tac_sim *sim, tac_time end, struct tac_validation *validation)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
-    const size_t active = tac_candidates_active(c, end);
+    const size_t active = tac_candidates_before(c, end);
     for (size_t k = c->known; k < active; k++) {
         if (sim->state.now > c->start)
             c->list[k].d = -INFINITY; /* the list's start is past: look anew */
@@ -256,28 +256,29 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
         size_t due[TAC_SLACKS];
         struct motion motion[TAC_SLACKS];
         const size_t count = tac_slack_use(c, begin, active - begin < TAC_SLACKS ? active - begin : TAC_SLACKS, due);
-        measure(sim, due, count, end, motion);
+        bound_motions(sim, due, count, end, motion);
         for (size_t k = 0; k < count; k++)
-            TAC_TRY(enter(sim, validation, due[k], look_at(sim, due[k], &motion[k], end)));
+            TAC_TRY(enter_miss(sim, validation, due[k], find_contact_time(sim, due[k], &motion[k], end)));
     }
     c->slack.committed = false;
 done:
     return err;
 }
 
-enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, enum tac_judge judge)
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation,
+                          enum tac_validation_part part)
 {
     enum tac_err err = TAC_OK;
     validation->open_count = 0;
-    if (judge != TAC_JUDGE_NO_MORE) {
+    if (part != TAC_VALIDATE_NO_MORE) {
         validation->count = 0;
         validation->earliest = validation->bottom = TAC_TIME_NEVER;
         validation->period = tac_windows_least(sim);
         if (sim->find.kinetic != NULL)
-            tac_kinetic_judge(sim, validation);
+            tac_kinetic_validate(sim, validation);
     }
-    if (judge == TAC_JUDGE_LIST)
-        TAC_TRY(validate(sim, end, validation));
+    if (part == TAC_VALIDATE_LIST)
+        TAC_TRY(validate_list(sim, end, validation));
 done:
     if (!tac_sim_halo(sim))
         return err;
@@ -285,10 +286,10 @@ done:
     tac_ranks_paths(sim);
     for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
         struct motion motion;
-        measure(sim, &validation->open[k], 1, end, &motion);
-        tac_time t = look_at(sim, validation->open[k], &motion, end);
+        bound_motions(sim, &validation->open[k], 1, end, &motion);
+        tac_time t = find_contact_time(sim, validation->open[k], &motion, end);
         TAC_CHECK(t != PENDING);
-        tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));
+        tac_ranks_failed(sim, enter_miss(sim, validation, validation->open[k], t));
     }
     return TAC_OK;
 }

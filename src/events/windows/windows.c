@@ -29,7 +29,7 @@ enum {
 /* Quanta; scenes are not longer (scene.h). A longer period is as good as this one, but sums of it would overflow. */
 static const tac_time LONGEST = (tac_time)1 << 53;
 
-static tac_time bounded(tac_time period)
+static tac_time clamp_period(tac_time period)
 {
     return period < LONGEST ? period : LONGEST;
 }
@@ -37,12 +37,12 @@ static tac_time bounded(tac_time period)
 /* The period that most of the elastic work has; 0: there is none. */
 static tac_time elastic_period(const struct tac_sim *sim, double *work)
 {
-    return bounded(tac_elastic_main_period(sim->elastic, DAMPER, work));
+    return clamp_period(tac_elastic_main_period(sim->elastic, DAMPER, work));
 }
 
 static tac_time first_period(const struct tac_sim *sim)
 {
-    return bounded(tac_clock_period(sim->scene, sim->model->h1_min_s));
+    return clamp_period(tac_clock_period(sim->scene, sim->model->h1_min_s));
 }
 
 tac_time tac_windows_main_period(const struct tac_sim *sim)
@@ -253,7 +253,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
 }
 
 /* Keeps the vertex to its trajectory bound from the start of the pass to its end, s after the list's start? */
-static bool holds(const struct tac_candidates *c, tac_lid i, double s, double *offset)
+static bool keeps_to_bound(const struct tac_candidates *c, tac_lid i, double s, double *offset)
 {
     const struct tac_path_bound *path_bound = &c->path_bound[i];
     const struct tac_move *move = &c->move[i];
@@ -279,7 +279,7 @@ bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
     for (tac_lid i = 0; i < sim->state.owned && c->repair.leaver_count <= c->repair.leaver_most; i++) {
         if (c->path_bound[i].radius == 0)
             continue;
-        const bool held = holds(c, i, s, &offset);
+        const bool held = keeps_to_bound(c, i, s, &offset);
         if (keep) {
             c->path_bound[i].offset = offset;
         } else if (!held) {

@@ -18,7 +18,7 @@ MUTANTS = [
     ("old-list", "a list of candidates outlives its tubes", "src/events/windows/windows.c", [
         ("    if (end > c->end) {\n", "    if (c->builds > 0)\n        return true;\n    if (end > c->end) {\n")]),
     ("forgotten-repair", "a repaired list lacks the pairs of the vertices that left their tubes", "src/broadphase/candidates_repair.c", [
-        ("    enter(c, count);\n", "    enter(c, 0);\n")]),
+        ("    enter_found(c, count);\n", "    enter_found(c, 0);\n")]),
     ("half-repair", "a repair looks only for pairs within a body", "src/broadphase/candidates_search.c", [
         ("            if (c->tree[b]->count > 0 && !(both && b < a) &&", "            if (a == b && c->tree[b]->count > 0 && !(both && b < a) &&")]),
     ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_pairs.c", [

@@ -8,7 +8,7 @@ SCHEDULE, PATHS = "src/events/ranks/ranks_schedule.c", "src/events/ranks/ranks_p
 
 MUTANTS = [
     ("repair-forgets", "a repaired list lacks the pairs of the vertices that left their bounds", REPAIR,
-     [("    enter(c, count);\n", "    enter(c, 0);\n")], "broadphase_repair", 1),
+     [("    enter_found(c, count);\n", "    enter_found(c, 0);\n")], "broadphase_repair", 1),
     ("repair-keeps", "pairs of the vertices that left their bounds stay on the list with their old times", REPAIR,
      [("            if (left && q->slot < 0 &&", "            if (false && left && q->slot < 0 &&")], "broadphase_repair", 1),
     ("repair-limits", "limits of stretch at vertices that left their bounds are lost", REPAIR,
@@ -112,7 +112,7 @@ MUTANTS = [
        "        if (i > 1 || owner == sim->ctx->rank || !tac_model_takes_part(sim->model, p->v[i]))\n            continue;\n        const int32_t k")],
      "events_schedule", 2),
     ("paths-last", "the last piece of a path of another rank goes on with the velocity of the window's start", PATHS,
-     [("            go_on(sim, pos->x, sim->state.vel[v].v, pos->t, &last);", "            go_on(sim, pos->x, head->line.v, pos->t, &last);")], "events_schedule", 2),
+     [("            predict_break(sim, pos->x, sim->state.vel[v].v, pos->t, &last);", "            predict_break(sim, pos->x, head->line.v, pos->t, &last);")], "events_schedule", 2),
     ("paths-short", "a path of another rank ends one breakpoint too soon", PATHS,
      [("                k + 1 < head->pieces ? (int32_t)sim->paths.break_count + 1 : -1;", "                k + 2 < head->pieces ? (int32_t)sim->paths.break_count + 1 : -1;")],
      "events_schedule", 2),

@@ -196,7 +196,7 @@ enum { KNOWN = 1, NOT_KNOWN = 2 };
 /* A window up to `end` was judged: the list is known so far.  Its distances tell which entries those are. */
 static void know(struct tac_candidates *c, tac_time end)
 {
-    const size_t active = tac_candidates_active(c, end);
+    const size_t active = tac_candidates_before(c, end);
     c->known = active > c->known ? active : c->known;
     for (size_t k = 0; k < c->count; k++)
         c->list[k].d = k < c->known ? KNOWN : NOT_KNOWN;

@@ -309,7 +309,7 @@ static void try_pass(struct experiment *e, int lengths, bool spoil)
             if (tac_candidates_build(&sim->view, c, end - sim->paths.start, 2 * (end - sim->paths.start)) != TAC_OK)
                 failed(e);
         }
-        if (tac_validate(sim, end, &validation, TAC_JUDGE_LIST) != TAC_OK)
+        if (tac_validate(sim, end, &validation, TAC_VALIDATE_LIST) != TAC_OK)
             failed(e);
         const struct found f = {sim, &validation, longest_way(sim)};
         look_at_all_pairs(&f);
