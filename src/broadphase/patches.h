@@ -4,8 +4,8 @@
  * around it.  Its vertices are projected along its normal, and their flat positions are compared with those at the
  * start. If one linear map explains the change up to a small residual, two points of the patch cannot have come nearer
  * than the map and the residual allow. Then none of its pairs can come under its first layer, and a search omits all of
- * them (docs/engine.md, Candidates).  This is tested for each block of the patch by itself: if it has bent or was
- * compressed too much, the pairs with that block are looked at.
+ * them (docs/reference/engine.md, Candidates).  This is tested for each block of the patch by itself: if it has bent or
+ * was compressed too much, the pairs with that block are looked at.
  */
 #ifndef TACTUS_BROADPHASE_PATCHES_H
 #define TACTUS_BROADPHASE_PATCHES_H

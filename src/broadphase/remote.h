@@ -1,4 +1,4 @@
-/* remote.h: functions that the files about primitives of other ranks share (docs/distribution.md, Discovery).
+/* remote.h: functions that the files about primitives of other ranks share (docs/reference/ranks.md, Discovery).
  *
  * Every rank publishes a few boxes that contain its primitives while the trajectory bounds hold. The owner of a
  * primitive (which is the owner of its lowest vertex) sends it to all ranks whose boxes it meets and which do not have

@@ -1,5 +1,5 @@
 /* advance.h: how far a pair may go along a straight step before its distance has fallen to a given part
- * (docs/implicit.md, Bound of a step): additive conservative advancement (Li et al. 2021).
+ * (docs/reference/implicit.md, Bound of a step): additive conservative advancement (Li et al. 2021).
  *
  * It uses the engine's own distance kernel, and subtracts a bound of that kernel's error and of the rounding of
  * positions. The audit of records (src/audit) shares nothing with it.

@@ -1,5 +1,5 @@
 /* barrier.h: the barrier of incremental potential contact (Li et al. 2020), its gradient and its Hessian
- * (docs/implicit.md, The barrier).
+ * (docs/reference/implicit.md, The barrier).
  *
  * A pair at distance d, whose surfaces have the distance d - radius, has the potential
  *

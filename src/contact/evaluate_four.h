@@ -1,4 +1,4 @@
-/* evaluate_four.h: evaluates four pairs at an instant side by side (docs/engine.md, Layer groups). */
+/* evaluate_four.h: evaluates four pairs at an instant side by side (docs/reference/engine.md, Layer groups). */
 #ifndef TACTUS_CONTACT_EVALUATE_FOUR_H
 #define TACTUS_CONTACT_EVALUATE_FOUR_H
 

@@ -1,4 +1,5 @@
-/* friction.h: the friction of an active pair, from the positions at its own ticks (docs/method.md, Friction).
+/* friction.h: the friction of an active pair, from the positions at its own ticks (docs/explanation/method.md,
+ * Friction).
  *
  * The normal impulses of all layers of a pair add to one *budget* of tangential impulse, which its anchors use up. So
  * the weight that deep layers carry, although they act only from time to time, also gives friction to the outer layers.

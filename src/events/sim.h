@@ -62,7 +62,7 @@ struct tac_sim {
 };
 
 /* ---- windows/pass.c ---- */
-/* Local. Computes the position x of vertex i at t (docs/method.md, Time and order); changes nothing. */
+/* Local. Computes the position x of vertex i at t (docs/explanation/method.md, Time and order); changes nothing. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
 /* Local. Saves the state at the window's start, to which tac_pass_rollback() returns. */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
@@ -90,7 +90,7 @@ void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
 /* ---- forces/contact_tick.c ---- */
 /* Local. Evaluates the layer groups that are due at t (sim->clocks.due_group), those of limits of stretch too, and then
- * the friction of their pairs (docs/method.md). Fills sim->active.loss. */
+ * the friction of their pairs (docs/explanation/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 
 /* ---- forces/contact_kick.c ---- */

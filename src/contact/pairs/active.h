@@ -16,7 +16,7 @@ struct tac_pair_geometry {
 
 /* An active pair. Nearly all ticks read only its first two cache lines of 64 bytes, which contain the part of `form`
  * that they need; the work that each window does for each pair reads only the third line besides. In a large scene the
- * cost of contact is the memory that it reads (docs/performance.md). */
+ * cost of contact is the memory that it reads (docs/results/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
@@ -82,7 +82,8 @@ struct tac_kept {
 };
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
- * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
+ * was active, else infinity; born at the first active tick, erased at the first silent one (docs/explanation/method.md,
+ * Friction).
  */
 struct tac_layer_group {
     uint64_t key;

@@ -1,4 +1,4 @@
-/* immovable.h: the contact impulses of vertices that never move (docs/distribution.md, Vertices that never move).
+/* immovable.h: the contact impulses of vertices that never move (docs/reference/ranks.md, Vertices that never move).
  *
  * No kick changes such a vertex, so no rank waits for its owner: the rank that evaluates a pair adds up the pair's
  * impulses for it. Several ranks may do this for one vertex, so the sum must not depend on the order.  Each impulse is
