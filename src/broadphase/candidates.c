@@ -1,4 +1,4 @@
-/* candidates.c: the lists of candidate pairs: trajectory bounds and boxes, and how a list is made
+/* candidates.c: builds the lists of candidate pairs: trajectory bounds, boxes, and the list itself
  * (docs/reference/engine.md, Candidates). */
 #include "broadphase/patches.h"
 #include <stdlib.h>
@@ -141,7 +141,7 @@ void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_l
     path_bound->offset = 0;
 }
 
-/* Trajectory bounds along the chords of the pass. */
+/* Sets the trajectory bounds along the chords of the pass. */
 static void lay_path_bounds(struct tac_view *view, struct tac_candidates *c, double window_s)
 {
     c->extent = 0;

@@ -1,7 +1,7 @@
-/* candidates_pairs.c: which pairs of features of two primitives may touch while the trajectory bounds hold.
+/* candidates_pairs.c: finds the pairs of features of two primitives that may touch while the trajectory bounds hold.
  *
- * A pair of primitives whose boxes overlap is left at once where a lower bound of the distance shows that it cannot
- * touch.  The pairs of features that remain are looked at four of one type side by side (geometry/distance_four.h).
+ * Two primitives whose boxes overlap are rejected at once if a lower bound of their distance shows that they cannot
+ * touch. The remaining pairs of features are computed four of one type side by side (geometry/distance_four.h).
  */
 #include "broadphase/candidates_search.h"
 #include "geometry/distance_four.h"
@@ -18,7 +18,8 @@ struct look {
     double start;  /* distance at the start of the scene, m */
 };
 
-/* Enters a pair if it may touch while the trajectory bounds hold.  Whether it is active is asked later, of all. */
+/* Adds a pair to c->found if it may touch while the trajectory bounds hold. Whether it is active is looked up later,
+ * for all pairs together. */
 static enum tac_err enter_candidate(struct tac_search *search, enum tac_pair_type type,
                                     const struct tac_waiting_pair *pair, const struct look *look)
 {
@@ -47,7 +48,7 @@ done:
     return err;
 }
 
-/* A pair of any type, alone. */
+/* Looks at one pair of any type. */
 static enum tac_err look_at_one(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair)
 {
     const struct tac_candidates *c = search->c;
@@ -86,7 +87,7 @@ TAC_FOUR_INLINE void load(tac_four row[4], const double *const p[4])
         memcpy(&row[l], p[l], sizeof row[l]);
 }
 
-/* Distances of four pairs of one type, as tac_near_pair() tells them. */
+/* Computes the distances of four pairs of one type, as tac_near_pair() does. */
 TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3])
 {
     struct tac_near_four near;
@@ -108,7 +109,8 @@ TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3])
     return near.d;
 }
 
-/* look_at_one() of four pairs of one type side by side; of `count`, the others repeat the first. */
+/* Does what look_at_one() does, for four pairs of one type side by side; if `count` is less, the others repeat the
+ * first. */
 TAC_VERSIONS
 static enum tac_err look_at_four(struct tac_search *search, int edges, const struct tac_waiting_pair *pair, int count)
 {
@@ -207,8 +209,8 @@ static enum tac_err consider_pair(struct tac_search *search, enum tac_pair_type 
 
 /* ---- two primitives whose boxes overlap ---- */
 
-/* Where the centres of a primitive's trajectory bounds begin, their ways over what is left of the lifetime, and the
- * largest radius. */
+/* The start positions of the centres of a primitive's trajectory bounds, their displacements over the rest of the
+ * lifetime, and the largest radius. */
 struct placed {
     double x[3][4], u[3][4]; /* the fourth numbers mean nothing */
     double radius;
@@ -231,7 +233,7 @@ TAC_FOUR_INLINE void place(const struct tac_candidates *c, const struct tac_prim
     }
 }
 
-/* Distance of places beyond which every pair of the two primitives is left out. */
+/* Returns the distance of positions beyond which every pair of the two primitives can be left out. */
 TAC_FOUR_INLINE double far_away(const struct tac_search *search, const struct tac_primitive *a, const struct placed *pa,
                                 const struct tac_primitive *b, const struct placed *pb)
 {
@@ -266,7 +268,7 @@ static bool is_far(const double *x, const double (*y)[4], int n, double away)
     return least > 0 && least * least > away * away * tac_dot(along, along);
 }
 
-/* The same of two edges: along the way from middle to middle. */
+/* Does the same for two edges, along the line from midpoint to midpoint. */
 TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const double *b0, const double *b1, double away)
 {
     double a[3], b[3], along[3];
@@ -280,9 +282,9 @@ TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const dou
     return room > 0 && room * room > away * away * length;
 }
 
-/* The same, in place of `away`, for one pair of neighbours in a fine mesh, of na and nb vertices: such a pair has at
- * most a part of its distance at the start as its thickness (contact.rest_fraction), and that distance is at most that
- * of any two of their vertices. */
+/* Returns a smaller value than `away` for one pair of neighbours in a fine mesh, with na and nb vertices: the thickness
+ * of such a pair is at most a part of its distance at the start (contact.rest_fraction), and this distance is at most
+ * that of any two of their vertices. */
 static double far_for(const struct tac_search *search, const tac_lid *va, int na, const tac_lid *vb, int nb,
                       double away)
 {

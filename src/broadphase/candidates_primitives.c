@@ -1,5 +1,5 @@
-/* candidates_primitives.c: what lists of candidates have from the scene, once: the primitives of each body, the skin,
- * and the bodies that never move. */
+/* candidates_primitives.c: computes, once, the data of candidate lists that depend on the scene alone: the primitives
+ * of each body, the skin, and the bodies that never move. */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const double SKIN = .1, FINE_SKIN = .05; /* edges */
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-/* Vertices that are ours have a leaf here, and so do those that never move, whoever has them. */
+/* Adds a primitive, which stands for those of its vertices that this rank owns or that never move. */
 static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
@@ -95,8 +95,8 @@ done:
 /* The skin: a tenth of an edge, or half of that where an edge is less than twice the thickness; of particles alone, a
  * quarter of the thickness.  Twice the skin is less than what a pair of neighbours in a mesh has between its distance
  * at the start and its first layer (contact.rest_fraction); else all of them would be candidates.  In a fine mesh that
- * is a third of an edge, and what the skins leave of it is how far a patch may bend.  Also finds the bodies that never
- * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
+ * is a third of an edge, and a patch may bend by what the skins leave of it.  Also finds the bodies that never move.
+ * Both are the same on all ranks, because a rank computes the trajectory bounds of its ghosts itself.
  */
 enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates *c)
 {

@@ -1,10 +1,10 @@
 /* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds
  * (docs/reference/engine.md, Candidates): these get new ones, and the list becomes what it would be with these.
  *
- * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end
- * later will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is
- * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
- * and every other pair stays as it was found.
+ * A trajectory bound that is set during the life of a list begins at the start of the window under way, because only
+ * windows that end later use it. The list contains every pair that may touch from then on if every pair with a leaver
+ * is searched again, and every other pair stays as it was found. (The boxes of a leaver's primitives have changed, so a
+ * search of the changed parts of the trees finds these pairs.)
  */
 #include "broadphase/candidates_search.h"
 #include "broadphase/remote.h"
@@ -46,8 +46,8 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
     c->known = known;
 }
 
-/* Enters what was found into its slices of time; there is room. Into its own, also where the pass has asked for later
- * ones: it may be run again, and then end sooner. */
+/* Inserts the found pairs into their slices of time; there is room. Each goes into its own slice even if the pass has
+ * used later ones already, because the pass may be run again and then end sooner. */
 static void enter_found(struct tac_candidates *c, size_t count)
 {
     size_t more[SLICES] = {0}, before = count;
@@ -83,7 +83,7 @@ static void mark_leavers(struct tac_candidates *c, uint8_t left)
         c->repair.left[c->repair.leaver[k]] = left;
 }
 
-/* Looks anew for every pair with a leaver. */
+/* Searches again for every pair with a leaver. */
 static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -146,7 +146,8 @@ struct telling {
     enum tac_err err;
 };
 
-/* Who hears of a vertex' motions hears that it has left its bound: its place in what they hear of. */
+/* Tells the ranks that have subscribed to a vertex' motions that it has left its bound; the message has its place in
+ * the subscription. */
 static size_t send_leavers(void *self, struct tac_neighbor *n)
 {
     const struct telling *t = self;
@@ -182,7 +183,7 @@ done:
     return err;
 }
 
-/* Our primitives with leavers, and their boxes (both owned by the caller). */
+/* Lists the primitives of this rank that have leavers, and their boxes (both owned by the caller). */
 static enum tac_err list_changed(struct tac_view *view, struct tac_candidates *c, int32_t **changed,
                                  struct tac_box **box, size_t *count)
 {
@@ -204,8 +205,8 @@ done:
     return err;
 }
 
-/* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something.  The
- * code may be of this rank only. */
+/* Collective. Sends the leavers to all affected ranks, and the primitives that they changed to the ranks that are near.
+ * The returned code may be that of this rank only. */
 static enum tac_err spread_leavers(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
 {
     enum tac_err err;
@@ -230,7 +231,7 @@ done:
     return err;
 }
 
-/* Does the repaired list have ghosts of whose motions we have not heard so far? They are marked. */
+/* Does the repaired list contain ghosts to whose motions this rank has not subscribed? Marks them. */
 static bool wants_motions(struct tac_view *view, const struct tac_candidates *c)
 {
     bool any = false;

@@ -1,5 +1,5 @@
-/* candidates_search.c: which pairs may touch while the trajectory bounds hold, by trees of boxes; with limits and what
- * is active.
+/* candidates_search.c: finds the pairs that may touch while the trajectory bounds hold, with trees of boxes, and adds
+ * limits and active pairs.
  */
 #include "broadphase/candidates_search.h"
 #include "broadphase/patches.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a primitive and its nodes cost, in tests of boxes: a new box, and a look at whether it needs one. */
+/* The cost of a primitive and its nodes, in tests of boxes: of a new box, and of the test whether it needs one. */
 enum { BOX_COST = 8, MARK_COST = 1 };
-/* A primitive that another rank may need, and a published box that one is held against, are cheap: so many of them cost
- * as much as a test. */
+/* A look at a primitive that another rank may need, and a test against a published box, are cheaper: so many of them
+ * cost as much as a test of boxes. */
 enum { LOOKED_PER_TEST = 3, HELD_PER_TEST = 8 };
 
-/* Is there no pair of two blocks of one body (search->patches) that may touch? */
+/* Is it certain that no pair of these two blocks of one body (search->patches) can touch? */
 static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
 {
     struct tac_search *search = context;
@@ -67,7 +67,7 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     return err;
 }
 
-/* Do our part of body a and the remote part of body b overlap along x? */
+/* Do this rank's part of body a and the remote part of body b overlap along x? */
 static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
     double lo, hi;
@@ -103,7 +103,7 @@ done:
     return err;
 }
 
-/* Has body b leavers?  Marks its primitives that have. */
+/* Does body b have leavers? Marks its primitives that have leavers. */
 static bool mark_body(struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->primitive_begin[b], end = c->primitive_begin[b + 1];
@@ -117,7 +117,7 @@ static bool mark_body(struct tac_candidates *c, tac_lid b)
     return any;
 }
 
-/* The same of the remote primitives of body b. */
+/* Does the same for the remote primitives of body b, and refits their tree. */
 static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->remote.begin[b], end = c->remote.begin[b + 1];
@@ -140,7 +140,7 @@ static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_li
     return any;
 }
 
-/* Ours that have not changed against what is remote and has. */
+/* Searches pairs of unchanged primitives of this rank and changed remote ones. */
 static enum tac_err search_remote_changed(struct tac_search *search)
 {
     enum tac_err err = TAC_OK;
@@ -194,7 +194,8 @@ done:
 }
 
 /* Which of the pairs that were found are active: these may be needed at once.  In a repair, active pairs that stayed on
- * the list are not entered again.  What a table in memory tells is fetched for many pairs before it is asked. */
+ * the list are not entered again.  The table's entries of many pairs are fetched into the cache before they are read.
+ */
 static void find_slots(struct tac_search *search)
 {
     enum { TOGETHER = 32 };
@@ -256,7 +257,7 @@ done:
     return err;
 }
 
-/* Watched pairs that cannot touch any more stay on the list until they are dropped. */
+/* Adds active pairs that cannot touch any more; they stay on the list until they are dropped. */
 static enum tac_err keep_active(struct tac_search *search)
 {
     enum tac_err err = TAC_OK;
@@ -283,7 +284,8 @@ done:
     return err;
 }
 
-/* Marks what is not inner, in trees that have just been refitted: of the rest no pair is looked for. */
+/* Marks the primitives that are not inner, in trees that have just been refitted; no pairs are searched between the
+ * others. */
 static void mark_border(struct tac_view *view, struct tac_candidates *c)
 {
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++)
@@ -295,7 +297,7 @@ static void mark_border(struct tac_view *view, struct tac_candidates *c)
     }
 }
 
-/* What was done for other ranks since the last list or repair, in tests of boxes. */
+/* Returns the cost of the work for other ranks since the last list or repair, in tests of boxes. */
 static int64_t cost_for_others(struct tac_candidates *c)
 {
     const int64_t cost = c->remote.looked / LOOKED_PER_TEST + c->remote.tests / HELD_PER_TEST;

@@ -1,4 +1,4 @@
-/* moves.c: what a rank tells its neighbours of how its vertices moved over a window. */
+/* moves.c: sends the motions of a rank's vertices over a window to its neighbours. */
 #include "broadphase/candidates.h"
 #include <string.h>
 

@@ -1,21 +1,21 @@
-/* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/reference/engine.md,
- * Candidates).
+/* patches_build.c: makes the patches of a body, and computes how near the pairs of each are at the start
+ * (docs/reference/engine.md, Candidates).
  */
 #include "broadphase/patches_build.h"
 #include "geometry/closest_points.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 64 }; /* primitives of a body: with fewer there is nothing to save */
-/* Distances are told up to the thickness and this many skins.  Neighbours that a map of .9 brings nearer to their first
- * layer than the other number of skins are not taken into a patch, because it would never hold. */
+enum { SMALLEST = 64 }; /* primitives of a body; with fewer, patches save nothing */
+/* Distances are computed up to the thickness plus ENOUGH skins. Neighbours that a map of .9 brings nearer to their
+ * first layer than WANTED skins are not taken into a patch, because the test would never succeed. */
 static const double ENOUGH = 10, WANTED = 2.2;
-/* What numbers are kept as in single precision is this part of themselves on the safe side. */
+/* Numbers that are kept in single precision are changed by this part of themselves to the safe side. */
 static const double ROUNDED = 0x1p-22;
 
 /* ---- how near the pairs of two blocks are, seen along the normal of a patch ---- */
 
-/* A triangle at the start, flat. */
+/* Projects a triangle at the start to the plane of a patch. */
 struct flat {
     double u[3][3], middle[3]; /* the third coordinates are 0 */
     double radius;             /* of a circle about the middle that holds it, m */
@@ -40,8 +40,8 @@ static void flatten_triangle(const struct tac_patches_build *b, const struct tac
     }
 }
 
-/* Is the distance of two features, of na and nb vertices in u, certainly more than `away`?  Along the way from middle
- * to middle. */
+/* Is the distance of two features, of na and nb vertices in u, certainly more than `away`? It is bounded along the line
+ * from midpoint to midpoint. */
 static bool are_far(const double u[4][3], int na, double away)
 {
     const int nb = 4 - na;
@@ -128,7 +128,7 @@ static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_
 
 /* ---- patches ---- */
 
-/* The axes along the surface of block k. */
+/* Computes the axes along the surface of block k. */
 static bool lay_axes(const struct tac_patches_build *b, int32_t k, struct tac_patch *patch)
 {
     const double *x = b->view->scene->mesh->x;
@@ -306,7 +306,7 @@ done:
     return err;
 }
 
-/* What an array that was grown by doubling does not need. */
+/* Gives back the memory that an array does not need after it was grown by doubling. */
 static void *give_back(void *array, size_t count, size_t size)
 {
     void *shorter = count > 0 ? realloc(array, count * size) : NULL;

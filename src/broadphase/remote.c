@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A vertex of a remote primitive on its way. */
+/* A vertex of a remote primitive, as it is sent. */
 struct parcel_vertex {
     struct tac_ghost ghost;
     struct tac_path_bound path_bound;
@@ -14,7 +14,7 @@ struct parcel_vertex {
     double x[3];
 };
 
-/* A remote primitive on its way: vertices are places in the message's list. */
+/* A remote primitive, as it is sent: its vertices are places in the message's list. */
 struct parcel {
     tac_lid id, edge[3];
     int32_t v[3];
@@ -105,7 +105,7 @@ static void outbox_free(struct outbox *out)
     free(out->stamp);
 }
 
-/* Of this rank's primitives, whose boxes are own, those for the near rank number `near`. */
+/* Packs those of this rank's primitives, whose boxes are `own`, that the near rank number `near` needs. */
 static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                              const struct tac_box *own)
 {
@@ -122,7 +122,7 @@ done:
     return err;
 }
 
-/* For a new list: all that is near each rank. */
+/* For a new list: packs all primitives that are near each rank. */
 static enum tac_err pack_all(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
                              const struct tac_box *own)
 {
@@ -134,7 +134,7 @@ done:
     return err;
 }
 
-/* What a repair sends: primitives that changed, with their boxes, and the boxes that have grown. */
+/* The changes in a repair: primitives that changed, with their boxes, and the boxes that have grown. */
 struct changes {
     size_t count, grown_count;
     const int32_t *primitive;
@@ -142,7 +142,8 @@ struct changes {
     const struct tac_grown_box *grown;
 };
 
-/* For a repair: what has changed and is near the rank, and what is near its boxes that have grown. */
+/* For a repair: packs the primitives that have changed and are near the rank, and those that are near its boxes that
+ * have grown. */
 static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                                      const struct changes *changes)
 {
@@ -191,12 +192,12 @@ done:
 
 enum { TAG_PARCELS = 24 };
 
-/* What begins a message: so much follows; down: the sender has failed. */
+/* The head of a message: the counts of what follows; down: the sender has failed. */
 struct parcel_head {
     int64_t vertices, parcels, down;
 };
 
-/* Messages are counted in whole numbers of this. */
+/* The unit in which lengths of messages are counted. */
 typedef int64_t tac_unit;
 _Static_assert(sizeof(struct parcel_head) % sizeof(tac_unit) == 0 &&
                    sizeof(struct parcel_vertex) % sizeof(tac_unit) == 0 &&
@@ -215,7 +216,7 @@ static struct parcel_head head_for(const struct tac_candidates *c, const struct 
     return (struct parcel_head){out->vertices[c->remote.near[near]], out->parcels[c->remote.near[near]], TAC_OK};
 }
 
-/* The messages to all near ranks, one behind the other; *message (owned by the caller). */
+/* Makes the messages to all near ranks, one after the other, in *message (owned by the caller). */
 static enum tac_err seal_messages(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
                                   tac_unit **message)
 {
@@ -226,7 +227,7 @@ static enum tac_err seal_messages(struct tac_view *view, const struct tac_candid
     for (size_t k = 0; k < c->remote.near_count; k++) {
         const struct parcel_head head = head_for(c, out, k);
         if (message_units(&head) > INT_MAX)
-            return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too much near another one; use more ranks");
+            return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too many primitives near another rank; use more ranks");
         total += message_units(&head);
     }
     TAC_TRY(tac_alloc(view->ctx, total, sizeof **message, message));
@@ -248,7 +249,7 @@ done:
     return err;
 }
 
-/* Posts the messages; where there are none (NULL) each near rank hears that this one has failed. */
+/* Posts the messages. If there are none (NULL), each near rank gets a message that this rank has failed. */
 static void post_parcels(struct tac_view *view, struct tac_candidates *c, const struct outbox *out,
                          const tac_unit *message)
 {
@@ -261,7 +262,7 @@ static void post_parcels(struct tac_view *view, struct tac_candidates *c, const 
     }
 }
 
-/* The message of a rank, owned by the caller. */
+/* Receives the message of a rank; *message is owned by the caller. */
 static const struct parcel_head *receive_parcel(struct tac_view *view, int rank, tac_unit **message)
 {
     MPI_Message matched;
@@ -277,7 +278,7 @@ static const struct parcel_head *receive_parcel(struct tac_view *view, int rank,
 
 /* ---- receiving ---- */
 
-/* A vertex that is new here, or whose trajectory bound is another one now, counts as a leaver. */
+/* Takes a received vertex. If it is new here, or has another trajectory bound now, it becomes a leaver. */
 static enum tac_err take_vertex(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *p,
                                 bool repair)
 {
@@ -300,7 +301,7 @@ done:
     return err;
 }
 
-/* Appends what came from a rank to the remote primitives; but not what is among the first `known` of them. */
+/* Appends the primitives that came from a rank to the remote ones, except those that are among the first `known`. */
 static enum tac_err unpack_parcel(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
                                   size_t known, bool repair)
 {
@@ -328,8 +329,9 @@ done:
     return err;
 }
 
-/* Neighbours. What the outboxes hold goes to the near ranks and becomes remote primitives there; in a repair only what
- * is not among them yet.  A code that is not of all ranks: those who fail take part, and the next agreement tells. */
+/* Neighbours. Sends the outbox to the near ranks, where its primitives become remote ones; in a repair only those that
+ * are new there. The returned code may be that of this rank only: a rank that fails takes part in the exchange, and the
+ * next agreement tells the others. */
 static enum tac_err exchange_parcels(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
                                      const struct outbox *out, bool repair)
 {

@@ -1,4 +1,5 @@
-/* remote_arrange.c: the primitives of other ranks that are near, by body, each feature with one that stands for it. */
+/* remote_arrange.c: sorts the near primitives of other ranks by body, and selects for each feature the primitive that
+ * stands for it. */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void place_feature(struct tac_candidates *c, struct feature *list, size_t
 }
 
 /* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
- * never moves, because its owner leaves it to others to decide about it. */
+ * never moves, because other ranks, not its owner, decide about its pairs. */
 static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;

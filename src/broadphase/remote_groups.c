@@ -1,10 +1,10 @@
-/* remote_groups.c: which primitives of a rank share a published box: those that are near each other
+/* remote_groups.c: groups the primitives of a rank that are near each other; each group has one published box
  * (docs/reference/ranks.md, Discovery). */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Can the primitive move, so that pairs that it is in may be decided here? */
+/* Can the primitive move, so that this rank may have to decide about its pairs? */
 static bool can_move(const struct tac_view *view, const struct tac_primitive *p)
 {
     for (int i = 0; i < p->count; i++)

@@ -1,8 +1,8 @@
-/* advance.c: additive conservative advancement. */
+/* advance.c: bounds a step of a pair by additive conservative advancement (Li et al. 2021). */
 #include "contact/advance.h"
 
 #define TAC_ADVANCE_PART .9        /* of what is safe, so that rounding of the share is no concern */
-enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; then the share that is reached counts */
+enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; after so many the share that was reached is returned */
 
 static double longest_move(const double p[4][3], int from, int to)
 {

@@ -1,4 +1,5 @@
-/* barrier.c: the barrier and the second derivatives of squared distances (docs/reference/implicit.md, The barrier).
+/* barrier.c: computes the barrier and the second derivatives of squared distances (docs/reference/implicit.md, The
+ * barrier).
  *
  * A squared distance is a function of up to three vectors between vertices, r from the second primitive to the first
  * and u, v along edges: |r|^2 of two points, |r - (r.u / u.u) u|^2 of a point and a line, (r . u x v)^2 / |u x v|^2 of
@@ -52,7 +53,7 @@ static double span_squared(const struct tac_barrier_pair *p)
     return p->thickness * (2 * p->radius + p->thickness);
 }
 
-/* False: the surfaces touch. */
+/* Evaluates the factors of m b. Returns false if the surfaces touch. */
 static bool evaluate_parts(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
                            struct parts *out)
 {
@@ -137,7 +138,7 @@ double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][
 /* ---- second derivatives ---- */
 
 /* Hessians for (r, u, v), 9 x 9: block (a, b) at rows 3 a, columns 3 b. */
-static void put_block(double h[81], int a, int b, int k, int l, double value)
+static void set_symmetric(double h[81], int a, int b, int k, int l, double value)
 {
     h[9 * (3 * a + k) + 3 * b + l] = value;
     h[9 * (3 * b + l) + 3 * a + k] = value;
@@ -158,10 +159,11 @@ static void point_line(const double r[3], const double u[3], double h[81])
     for (int k = 0; k < 3; k++)
         for (int l = 0; l < 3; l++) {
             const double same = k == l;
-            put_block(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
-            put_block(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
-            put_block(h, 1, 1, k, l,
-                      2 * (t * t * same - (y[k] * y[l] - t * (y[k] * u[l] + u[k] * y[l]) + t * t * u[k] * u[l]) / uu));
+            set_symmetric(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
+            set_symmetric(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
+            set_symmetric(
+                h, 1, 1, k, l,
+                2 * (t * t * same - (y[k] * y[l] - t * (y[k] * u[l] + u[k] * y[l]) + t * t * u[k] * u[l]) / uu));
         }
 }
 
@@ -213,7 +215,7 @@ static void fill_across(const double r[3], const double u[3], const double v[3],
     add_parallel(u, v, -ratio * ratio, h);
 }
 
-/* How r, u, v come from the pair's vertices: from[a] -> to[a]; unused: -1. */
+/* Defines r, u, v by the pair's vertices: vector a leads from from[a] to to[a]; unused: -1. */
 struct frame {
     int from[3], to[3];
 };
@@ -235,7 +237,8 @@ static void add_frame(const struct frame *f, const double h[81], double times, i
         }
 }
 
-/* The case by which vertices have a share in the nearest points; sets the frame, returns how many of r, u, v. */
+/* Chooses the case from the vertices that take part in the nearest points. Sets the frame; returns how many of r, u, v
+ * the distance depends on. */
 static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
                         struct frame *f)
 {

@@ -37,7 +37,7 @@ void tac_friction_destroy(struct tac_active *active)
     active->friction = NULL;
 }
 
-/* ---- who has a state ---- */
+/* ---- states of pairs, anchors of layer groups ---- */
 
 static void erase_values(struct tac_friction_values *values)
 {
@@ -115,7 +115,7 @@ bool tac_friction_has_state(const struct tac_active *active, int32_t slot)
     return active->pair[slot].groups == 1 && active->pair[slot].rubs;
 }
 
-/* ---- the window's start: values are kept where they are first touched ---- */
+/* ---- the window's start: values are kept before they change for the first time ---- */
 
 void tac_friction_begin(struct tac_active *active)
 {
@@ -209,7 +209,7 @@ TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
         u[k] -= along * n[k];
 }
 
-/* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
+/* Advances the pair's state to t: adds the slip since its last tick; *slip: the slip per second. */
 TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                             const double x[4][3], struct tac_friction_values *g, tac_time t, double slip[3])
 {
@@ -242,7 +242,8 @@ TAC_FOUR_INLINE void kinetic(const struct tac_law *law, const double slip[3], do
         j[k] = size * slip[k];
 }
 
-/* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
+/* Computes the displacement u [m] of a layer group's anchor from the pair's present slip, and the force `pull` [N] that
+ * it would exert without a limit. */
 TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const double normal[3],
                              const struct tac_friction_values *g, const struct tac_friction_entry *entry, double mass,
                              const double slip[3], double u[3], double pull[3])
@@ -257,7 +258,7 @@ TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair
         pull[c] = entry->stiffness * u[c] + damping * slip[c];
 }
 
-/* Sets the anchor where it holds with its share of what it would like. */
+/* Moves the anchor to where its spring exerts the given share of that force. */
 TAC_FOUR_INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g,
                           const struct tac_friction_entry *entry, double share, const double u[3], const double pull[3])
 {
@@ -274,7 +275,7 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
-/* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
+/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair. */
 TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                              struct tac_friction_values *g, const struct tac_friction_entry *first,
                              const double slip[3], double j[3])
@@ -315,7 +316,7 @@ TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
     return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
 }
 
-/* The kick of a pair at t by these entries; its state goes on to t. */
+/* Computes the kick of a pair at t from these entries, and advances its state to t. */
 TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, const struct tac_near *near,
                          tac_time t, const double x[4][3], struct tac_friction_kick *kick)
 {

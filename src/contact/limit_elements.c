@@ -1,4 +1,4 @@
-/* limit_elements.c: limits of stretch as elastic energies. */
+/* limit_elements.c: computes limits of stretch as elastic energies. */
 #include "contact/limit_elements.h"
 #include "contact/principal.h"
 #include <math.h>
@@ -91,7 +91,8 @@ static void edge_push(const void *record, const double *rest, double step, const
     }
 }
 
-/* along n n^T + across (1 - n n^T) on both of the diagonal, minus that beside it; convex: without what is negative. */
+/* Fills the Hessian of an edge: the block along n n^T + across (1 - n n^T) on the diagonal, and its negative beside it;
+ * convex: without negative eigenvalues. */
 static void fill_edge_hessian(const void *record, const double (*x)[3], bool convex, double *h)
 {
     double d[3], w[3];
@@ -267,7 +268,7 @@ const struct tac_element tac_element_limit_principal = {
     .convex = wide_hessian,
 };
 
-/* ---- the way ---- */
+/* ---- the largest admissible share of a motion ---- */
 
 #define TAC_BELOW (1 - 0x1p-40) /* of a share, for its rounding */
 enum { HALVINGS = 40 };
@@ -289,7 +290,7 @@ static double size_at(const struct tac_element *element, const void *record, con
     return -near[0].d / wide->rest[2];
 }
 
-/* The first share at which |d + share way| is down to `least`; 1: none. */
+/* Returns the first share at which |d + share way| has fallen to `least`, or 1 if there is none. */
 static double share_to_length(const double d[3], const double way[3], double least)
 {
     const double a = tac_dot(way, way), b = tac_dot(d, way), c = tac_dot(d, d) - least * least;

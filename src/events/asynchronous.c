@@ -1,4 +1,5 @@
-/* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
+/* asynchronous.c: fills the table of integrators (integrators/integrator.h) with the functions of the asynchronous
+ * integrator, which is this room. */
 #include "broadphase/candidates.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
@@ -156,7 +157,7 @@ static void visit_elements(const void *state, tac_element_visitor *visit, void *
 
 /* ---- balance ---- */
 
-/* Share of the active pairs here that other ranks tick too. */
+/* Returns the share of the active pairs here that other ranks evaluate too. */
 static double shared_share(const struct tac_sim *sim)
 {
     size_t shared = 0;
@@ -171,10 +172,10 @@ static double shared_share(const struct tac_sim *sim)
  * 180; balls in a box 124; without losses, where few pairs are active, 60 to 80). */
 static const double COST_PENALTY = 14, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_S = 9e-9, TEST_S = 25e-9;
 
-/* A layer of the tables that a simulation is made with, s: some have a million. */
+/* The time to make one layer of the model's tables, s; some tables have a million layers. */
 static const double LAYER_S = 3e-7;
 
-/* Of kinetic structures nothing is counted that would stand for their time. */
+/* For kinetic structures no counter represents their time. */
 static void measure_load(const void *state, struct tac_workload *load)
 {
     const struct tac_sim *sim = state;
@@ -201,8 +202,8 @@ static double rate_of(const struct tac_sim *sim, tac_time period)
     return 1 / tac_seconds(sim, period);
 }
 
-/* Adds a stencil: its cost to the vertices that are ours, in `weight`, and edges from its lowest vertex, if that is
- * ours. */
+/* Adds a stencil to the graph: its cost to the weights of the vertices that this rank owns, and edges from its lowest
+ * vertex, if this rank owns that. */
 static enum tac_err add_stencil(struct tac_sim *sim, struct tac_graph_rows *rows, double *weight, const tac_lid *v,
                                 int n, double cost)
 {
@@ -221,7 +222,7 @@ done:
     return err;
 }
 
-/* A list of forces of one class, each of which costs so much. */
+/* Adds a list of forces of one class, each of the same cost. */
 static enum tac_err add_forces(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_forces *f, int nodes,
                                double cost)
 {
@@ -250,7 +251,7 @@ done:
     return err;
 }
 
-/* A pair, by its vertices that have a part in it. */
+/* Adds a pair, with those of its vertices that take part in it. */
 static enum tac_err add_pair(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_pair *p, double cost)
 {
     tac_lid v[4];
@@ -291,7 +292,7 @@ done:
     return err;
 }
 
-/* ---- messages for the sake of deep pairs ---- */
+/* ---- messages of deep pairs ---- */
 
 static int64_t count_deep_messages(const void *state)
 {

@@ -60,7 +60,8 @@ static void do_nothing(struct tac_sim *sim)
     (void)sim;
 }
 
-/* Contact off: nothing to look for. Cut into stretches so that a run can be active and stopped. */
+/* Advances without contact, where nothing has to be discovered. The time is cut into stretches so that a run can report
+ * its progress and be stopped. */
 static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
@@ -83,7 +84,7 @@ done:
     return err;
 }
 
-/* The shortest elastic period of the scene, times 256. */
+/* Sets the stretch to 256 times the shortest elastic period of the scene. */
 static enum tac_err choose_stretch(struct tac_sim *sim)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
@@ -131,7 +132,7 @@ static void fill_view(struct tac_sim *sim)
                                   .self = sim};
 }
 
-/* Everything that needs no other rank. */
+/* Makes everything that needs no other rank. */
 static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *scene)
 {
     enum tac_err err;
@@ -243,7 +244,8 @@ done:
     return err;
 }
 
-/* Where the vertices of a pair are at t, if nothing kicks them before: others' by their lines, as told by their owners.
+/* Computes where the vertices of a pair are at t if nothing kicks them before. Ghosts move on the lines that their
+ * owners have sent.
  */
 static void predict_positions(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
@@ -259,7 +261,8 @@ static void predict_positions(const struct tac_sim *sim, const struct tac_pair *
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* A pair at its bottom.  Criteria of the choice, the lesser the better; then the lower key. */
+/* A pair at its deepest layer. The pair with the lesser criteria is reported; if they are equal, the one with the lower
+ * key. */
 struct stuck {
     const struct tac_pair *pair;
     int64_t how[2]; /* 0, when it comes under its bottom, quanta; 1, bits of how far it stays away, in thicknesses */
@@ -311,7 +314,8 @@ static bool is_earlier(const struct stuck *a, const struct stuck *than)
     return than->pair == NULL || a->pair->key < than->pair->key;
 }
 
-/* What the layers' shortest period is bound by (contact/model.c). */
+/* Returns the advice for a deeper layer stack: the setting that bounds the shortest period of layers (contact/model.c).
+ */
 static const char *name_remedy(const struct tac_sim *sim, const struct stuck *s)
 {
     const struct tac_settings *set = sim->scene->settings;
@@ -343,9 +347,9 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
         name_remedy(sim, s));
 }
 
-/* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
- * the same pair of several, nor the same pairs active. So the sentence follows from the motion alone: of all pairs at
- * their bottom the one that comes under it first. */
+/* All modes of discovery call this between the same two instants, but not at the same time between them, and not with
+ * the same active pairs. So the sentence must follow from the motion alone: it names that pair, of all pairs at their
+ * deepest layer, which passes through it first. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
     struct stuck best = {.pair = NULL};

@@ -1,5 +1,5 @@
-/* kinetic.c: what all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that renews
- * certificates before each instant (docs/reference/kinetic.md). */
+/* kinetic.c: the parts that all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that
+ * renews certificates before each instant (docs/reference/kinetic.md). */
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"
@@ -10,7 +10,7 @@ enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
 /* ---- making and destroying ---- */
 
-/* The inner primitives of the candidate lists, by body. */
+/* Copies the inner primitives of the candidate lists, by body. */
 static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
@@ -106,9 +106,9 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
     return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->rounding.drift;
 }
 
-/* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
- * as far as half of eps allows, since what swings to and fro is met in the middle.  What falls is met ahead: it goes
- * through the whole of the next plan, from side to side. */
+/* Chooses the centre of the next plan. A vertex that oscillates needs its recent mean velocity as the centre; the
+ * centre is moved from the present velocity u towards it, at most by half of eps. For a vertex that falls the centre
+ * lies ahead, so that its velocity goes through the whole plan from side to side. */
 static void centre_plan(const struct tac_view *view, const struct tac_plan *last, const double x[3], double eps,
                         double u[3])
 {
@@ -130,7 +130,7 @@ static void centre_plan(const struct tac_view *view, const struct tac_plan *last
         u[i] += share * swing[i];
 }
 
-/* The plan of vertex v from now on, for the velocity that it has. */
+/* Makes the plan of vertex v from now on, for its present velocity. */
 static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 {
     struct tac_view *view = k->view;
@@ -151,7 +151,7 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     plan->left = false;
 }
 
-/* Is it no number, or too far away for its neighbours to be told apart (candidates.h)? */
+/* Is the position not a number, or too far from the origin (candidates.h, `farthest`)? */
 static bool is_lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     bool near = tac_dot(u, u) < 1e300;
@@ -160,9 +160,9 @@ static bool is_lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return !near;
 }
 
-/* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
- * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
- * gravity, and would make all of them ever more vague. */
+/* Vertex v has left its plan with the velocity u. Would a wider plan have helped? It would not if slabs as thick as
+ * layers would have held with it for a shorter time than this plan did. For example, a vertex that falls at 1e11 m/s^2
+ * leaves any plan at each tick of gravity, and its plans would become wider and wider. */
 static bool would_wider_help(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     const struct tac_plan *plan = &k->plan[v];
@@ -171,7 +171,7 @@ static bool would_wider_help(const struct tac_kinetic *k, tac_lid v, const doubl
     return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < tac_kinetic_fine(k);
 }
 
-/* What is held does not drift. */
+/* Lists all vertices as having left their plans, except those that are held, which do not drift. */
 static void leave_all(struct tac_kinetic *k)
 {
     for (tac_lid v = 0; v < k->view->state->owned; v++)
@@ -236,7 +236,8 @@ static double farthest_coordinate(const struct tac_view *view)
     return most;
 }
 
-/* Limits of edges are certificates between their ends, those of triangles between their vertices, from the start on. */
+/* Adds the limits: certificates between the ends of an edge, or between the vertices of a triangle, from the start on.
+ */
 static enum tac_err add_limits(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
@@ -265,7 +266,7 @@ done:
     return err;
 }
 
-/* Plans for the state of view->state->now, and what they prove. */
+/* Makes the plans for the state of view->state->now, and all certificates from them. */
 static enum tac_err start_anew(struct tac_kinetic *k)
 {
     struct tac_view *view = k->view;
@@ -319,13 +320,13 @@ done:
     return err;
 }
 
-/* NULL: it has no certificates. */
+/* Returns the queue of a structure, or NULL if it has no certificates. */
 static struct tac_queue *queue_of(const struct tac_kinetic *k, int i)
 {
     return k->structure[i]->queue ? k->structure[i]->queue(k->self[i]) : NULL;
 }
 
-/* Renews what may fail before k->until. */
+/* Renews the certificates that may fail before k->until. */
 static enum tac_err renew_due(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;

@@ -1,10 +1,11 @@
-/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal that
- * would look for overlaps is kept, and where it stopped because two nodes lie apart there is a certificate, which tells
- * until when they do (docs/reference/kinetic.md).
+/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal of
+ * the tree that searches for overlaps is kept. Where it stopped because two nodes are separated there is a certificate,
+ * with the time until which they stay separated (docs/reference/kinetic.md).
  *
- * A test is a pair of nodes. It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
- * two leaves between whose parts there are slabs. When a certificate fails and cannot be renewed, its test is split or
- * opened. A test is closed when the tests below it have become quiet and its nodes are apart again for long. */
+ * A test is a pair of nodes. It is *separated* (a certificate), *split* into two tests with one node's children, or
+ * *open*: two leaves with slabs between their features. When a certificate fails and cannot be renewed, its test is
+ * split or opened. A test is closed when the tests below it are not needed any more and its nodes will be separated for
+ * long. */
 #include "kds/kinetic_lists.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,14 @@ struct lists {
     struct tac_queue *queue;
 };
 
-/* ---- how long two nodes stay apart ---- */
+/* ---- how long two nodes stay separated ---- */
 
 static int axis_at(uint64_t order, int i)
 {
     return (int)(order >> (4 * i) & 15);
 }
 
-/* Puts what stands at i first. */
+/* Moves axis i of the order to the front. */
 static uint64_t promote_axis(uint64_t order, int i)
 {
     const uint64_t axis = order >> (4 * i) & 15, before = order & (((uint64_t)1 << (4 * i)) - 1);
@@ -48,8 +49,8 @@ static uint64_t promote_axis(uint64_t order, int i)
     return behind | before << 4 | axis;
 }
 
-/* By the axes that were useful, until one adds nothing; and one more, drawn by lot, which goes to the front if it does
- * better (ACM 2009, section 5.6). */
+/* Computes the time of separation along the axes that were useful, until one adds nothing, and along one more axis at
+ * random, which moves to the front if it is better (ACM 2009, section 5.6). */
 static double by_useful(const struct tac_kinetic *k, const struct lists *l, struct test *t)
 {
     const int n = l->tree->axes;
@@ -73,7 +74,7 @@ static double by_useful(const struct tac_kinetic *k, const struct lists *l, stru
     return best;
 }
 
-/* By all axes; the best one goes to the front. */
+/* Computes the time of separation along all axes, and moves the best axis to the front. */
 static double by_all(const struct tac_kinetic *k, const struct lists *l, struct test *t)
 {
     double best = 0;
@@ -180,7 +181,7 @@ static void free_test(struct lists *l, int32_t id)
     l->live--;
 }
 
-/* A node's extent along the first three axes, which tells whom to split. */
+/* Returns a node's extent along the first three axes, by which the node to be split is chosen. */
 static double size_of(const struct tac_kinetic_tree *tree, int32_t node)
 {
     const double *e = &tree->envelope[4 * (size_t)tree->axes * (size_t)node];
@@ -189,7 +190,7 @@ static double size_of(const struct tac_kinetic_tree *tree, int32_t node)
 
 static enum tac_err decide_test(struct tac_kinetic *k, struct lists *l, int32_t id);
 
-/* A test whose nodes are not apart for long. */
+/* Splits or opens a test whose nodes are not separated for long enough. */
 static enum tac_err descend_test(struct tac_kinetic *k, struct lists *l, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -341,7 +342,7 @@ static enum tac_err lists_relieved(struct tac_kinetic *k, void *self, int32_t ow
     return TAC_OK;
 }
 
-/* Times anew what rests on nodes whose envelopes have become wider. */
+/* Computes the times of the tests that depend on nodes whose envelopes have become wider. */
 static enum tac_err lists_moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
 {
     struct lists *l = self;
@@ -371,7 +372,7 @@ static enum tac_err lists_moved(struct tac_kinetic *k, void *self, const tac_lid
     return TAC_OK;
 }
 
-/* Particles mix, cloths fold: an order that no longer suits them costs tests. */
+/* Should the tree be built again? When particles mix or cloths fold, an old tree costs more tests. */
 static bool lists_stale(const struct tac_kinetic *k, const void *self)
 {
     const struct lists *l = self;

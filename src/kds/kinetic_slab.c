@@ -1,4 +1,4 @@
-/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives
+/* kinetic_slab.c: makes and renews separating slabs (ACM 2009, section 5.1), the certificates between two primitives
  * (docs/reference/kinetic.md, What is proven). */
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
@@ -15,7 +15,7 @@ static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
     return k->self[TAC_KINETIC_NARROW];
 }
 
-/* ---- lists of what rests on a vertex ---- */
+/* ---- lists of the slabs that depend on a vertex ---- */
 
 static enum tac_err stand_on(struct tac_kinetic *k, struct tac_slabs *all, int32_t id)
 {
@@ -43,8 +43,8 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 
 /* ---- activating ---- */
 
-/* The layers behind the active ones: how far they reach, the period of their first layer group, and the tolerance of
- * the slab. */
+/* Sets the slab's data about the layers behind the active ones: their reach, the period of their first layer group, and
+ * the tolerance of the slab. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
     const struct tac_model *m = k->view->model;
@@ -61,7 +61,7 @@ static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
     s->tolerance = 1e-7 * form.thickness + 2e-14 * k->extent;
 }
 
-/* Slab `id` is that of the active pair `slot`. */
+/* Notes that slab `id` belongs to the active pair `slot`. */
 static enum tac_err bind_slab(struct tac_kinetic *k, struct tac_slabs *all, int32_t slot, int32_t id)
 {
     enum tac_err err;
@@ -75,8 +75,8 @@ done:
     return err;
 }
 
-/* Would the layer group that begins with layer s->next tick too often until the window ends?  The window cannot end
- * now, for other ranks are in it; so all will run it again, shorter. */
+/* Would the next layer group of the pair tick too often until the window ends? This rank cannot end the window now,
+ * because other ranks run it too; so all ranks will run it again with a shorter length. */
 static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
 {
     if (k->most == 0 || (k->end - k->now) / s->period <= k->most)
@@ -106,8 +106,8 @@ done:
 }
 
 /* For a pair at the last of its layers: is it certain that it does not come under that layer until the next instant?
- * This is judged when the instant is known for good. The judgement holds for the straight motion up to then and no
- * further, so the slab stays in the list, and whenever certificates are renewed it is judged again. */
+ * This is tested when the next instant is certain. The result holds only for the straight motion up to that instant, so
+ * the slab stays in the list, and is tested again whenever certificates are renewed. */
 static enum tac_err doubt_slab(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
@@ -117,7 +117,7 @@ done:
     return err;
 }
 
-/* A vertex whose vague plan made a slab fail files a narrower plan next time. */
+/* Gives a vertex whose wide plan made a slab fail a narrower plan next time. */
 static void narrow_plan(struct tac_kinetic *k, const struct tac_slab *s, int which)
 {
     if (k->eps >= 0 || which < 0 || tac_pair_grows((enum tac_pair_type)s->type))
@@ -131,7 +131,7 @@ static void narrow_plan(struct tac_kinetic *k, const struct tac_slab *s, int whi
     k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Makes a slab that holds at k->until, and watches the layer groups that this requires. */
+/* Makes a slab that holds until k->until, and activates the layer groups that this requires. */
 static enum tac_err renew_slab(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
@@ -343,7 +343,7 @@ static void slabs_destroy(void *self)
     free(all);
 }
 
-/* Removes all slabs; the broad phase makes them anew. */
+/* Removes all slabs; the broad phase makes new ones. */
 static enum tac_err slabs_build(struct tac_kinetic *k, void *self)
 {
     struct tac_slabs *all = self;

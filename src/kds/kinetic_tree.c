@@ -215,14 +215,14 @@ static double *envelope_of(const struct tac_kinetic_tree *tree, int32_t node)
     return &tree->envelope[4 * (size_t)tree->axes * (size_t)node];
 }
 
-/* Half of what a contact reaches, around a vertex, m. */
+/* Returns half of the reach of a contact, m, by which a vertex' extent is enlarged. */
 static double margin_of(const struct tac_kinetic *k, tac_lid body)
 {
     return .5 * k->view->scene->settings->contact.thickness + k->view->scene->settings->body[body].radius +
            1e-12 * k->extent;
 }
 
-/* A leaf's, from its vertices' places and plans. */
+/* Computes a leaf's envelope from its vertices' positions and plans. */
 static void measure_leaf(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf)
 {
     const int n = tree->axes;
@@ -249,7 +249,7 @@ static void measure_leaf(const struct tac_kinetic *k, struct tac_kinetic_tree *t
     tree->node[leaf].t0 = k->now;
 }
 
-/* An inner node's, from its children's. */
+/* Computes an inner node's envelope from those of its children. */
 static void merge_children(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t node)
 {
     const int n = tree->axes;
@@ -291,12 +291,12 @@ static void mark_dirty(struct tac_kinetic_tree *tree, int32_t node)
     }
 }
 
-/* How fast what is inside moves along each axis. */
+/* Bounds of the speeds along each axis inside a node. */
 struct speeds {
     double lo[TAC_MOST_AXES], hi[TAC_MOST_AXES];
 };
 
-/* Vertex v with its plan. */
+/* Computes these bounds for vertex v from its plan. */
 static void speeds_of_vertex(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, tac_lid v,
                              struct speeds *e)
 {
@@ -315,7 +315,8 @@ static void speeds_of_node(const struct tac_kinetic_tree *tree, int32_t node, st
     memcpy(e->hi, from + tree->axes, (size_t)tree->axes * sizeof *e->hi);
 }
 
-/* Is what is inside covered by the node from now on?  It is there now: plans begin where the vertex is. */
+/* Does the node's envelope cover these speeds from now on? It covers the present positions, because plans begin there.
+ */
 static bool covers_speeds(const struct tac_kinetic_tree *tree, int32_t node, const struct speeds *inside)
 {
     const int n = tree->axes;

@@ -77,7 +77,7 @@ done:
     return err;
 }
 
-/* As many days as numbers, each as long as the numbers of the next while lie apart. */
+/* Makes as many days as there are numbers; the length of a day is the mean spacing of the numbers that come next. */
 static void lay_out(struct tac_queue *q)
 {
     struct calendar *c = q->self;

@@ -36,7 +36,7 @@ static enum tac_err pairing_room(struct tac_queue *q, size_t capacity)
     return tac_grow(q->ctx, &p->knot, &p->capacity, capacity, sizeof *p->knot);
 }
 
-/* The lesser of two roots takes the other below it. */
+/* Joins two trees: the lesser root becomes the parent of the other. */
 static int32_t meld_roots(struct tac_queue *q, int32_t a, int32_t b)
 {
     struct knot *k = ((struct pairing *)q->self)->knot;
@@ -55,7 +55,7 @@ static int32_t meld_roots(struct tac_queue *q, int32_t a, int32_t b)
     return a;
 }
 
-/* The children of a number as one tree: melded in pairs, then from the back. */
+/* Joins the children of a number to one tree: first in pairs, then from the back. */
 static int32_t meld_children(struct tac_queue *q, int32_t id)
 {
     struct knot *k = ((struct pairing *)q->self)->knot;
@@ -79,7 +79,7 @@ static int32_t meld_children(struct tac_queue *q, int32_t id)
     return root;
 }
 
-/* Takes a number with all below it out of its place. */
+/* Cuts off the subtree of a number. */
 static void cut_subtree(struct knot *k, int32_t id)
 {
     const int32_t before = k[id].before;

@@ -86,14 +86,14 @@ static void radix_move(struct tac_queue *q, int32_t id, tac_time t)
     q->time[id] = t;
 }
 
-/* The least time that bucket k > 0 may hold. */
+/* Returns the least time that bucket k > 0 may contain. */
 static tac_time floor_of(const struct radix *r, int k)
 {
     const uint64_t low = ((uint64_t)1 << (k - 1)) - 1;
     return (tac_time)(((uint64_t)r->mark & ~low) | ((uint64_t)1 << (k - 1)));
 }
 
-/* Brings the mark to t, into bucket k: all below it are empty. */
+/* Moves the mark to t, which lies in bucket k; all buckets below k are empty. */
 static void distribute_out(struct tac_queue *q, int k, tac_time t)
 {
     struct radix *r = q->self;

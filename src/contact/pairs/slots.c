@@ -50,7 +50,8 @@ static void rename_slots(struct tac_active *active, const int32_t *to)
     }
 }
 
-/* Live slots first, by key; then those that are free.  from[k] is what comes to place k, to[] the other way round. */
+/* Orders the slots: live ones first, by key, then the free ones. from[k]: the slot that moves to place k; to[]: the
+ * inverse. */
 static enum tac_err order_slots(struct tac_ctx *ctx, const struct tac_active *active, int32_t *from, int32_t *to)
 {
     enum tac_err err;
@@ -73,7 +74,7 @@ done:
     return err;
 }
 
-/* Anchors in the order in which classes go through them. */
+/* Sorts the anchors into the order in which classes use them. */
 static enum tac_err order_anchors(struct tac_ctx *ctx, struct tac_active *active)
 {
     enum tac_err err = TAC_OK;

@@ -108,7 +108,7 @@ void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t sl
     c->extra[k] = group;
 }
 
-/* From the back. */
+/* Merges from the back, so that no copy is needed. */
 enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c)
 {
     enum tac_err err = TAC_OK;

@@ -2,10 +2,11 @@
  * ticked, those of friction (docs/explanation/method.md, Penalty layers, Friction); and books the energy that
  * restitution and friction take away (docs/explanation/method.md, Energy and the book).
  *
- * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
- * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'
- * owner, who has them all: the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted
- * vertex' mean velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
+ * The energy of a lost impulse is its product with the vertex' mean velocity over the kicks of the instant, which is
+ * the same for all impulses that the vertex lost. So the owner of the vertex, which has all of them, first sums them in
+ * plain numbers and in the order of force keys; the sum does not depend on the ranks. Then there is one exact sum per
+ * vertex. The mean velocity of a scripted vertex depends on the period of the force and on no kick, so there each
+ * impulse is booked at once. */
 #include "contact/friction.h"
 #include "events/forces/kick.h"
 
@@ -87,7 +88,8 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
     tac_friction_close(&sim->active);
 }
 
-/* Enters the work of a lost impulse j at instant t with the mean velocity v into a sum, and its part after t. */
+/* Adds the work of a lost impulse j at instant t, with the mean velocity v, to a sum, and its part after t to another
+ * one. */
 static void book_loss(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
                       const double v[3], tac_time t)
 {

@@ -26,9 +26,10 @@ static inline void gather_positions(const struct tac_sim *sim, const struct tac_
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* The kicks of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
- * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
- * give alike, and their sum is the same for all directions. */
+/* Gives the kicks of a triangle's limit. Each of the two principal stretches has layers; `normal` is the impulse of
+ * those of the larger one. With layers for both, the potential has no kink where the stretches are equal and the
+ * direction of the larger one is arbitrary: there both impulses are equal, and their sum is the same for all
+ * directions. */
 static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_layer_group *e,
                           const struct tac_rate_group *c, tac_time t, double normal)
 {
@@ -50,7 +51,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     tac_kick_book(sim, work);
 }
 
-/* Friction of an active tick. */
+/* Passes the normal impulse of an active tick to friction. */
 static inline void enter_friction(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                   const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t,
                                   double normal)
@@ -78,10 +79,11 @@ static bool reserve_sleep(struct tac_sim *sim, const struct tac_pair *p)
     return active->sleep_count < active->sleep_capacity;
 }
 
-/* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
- * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
- * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
- * do alike, from the same distance and a speed that they have agreed on (orders.c). */
+/* Lets a layer group sleep after a silent tick at t. Its first layer acts under the distance `clear`, and the pair is
+ * at least `room` above that, m. The next ticks are skipped as long as the pair, at twice its speed in the last window,
+ * cannot reach the layer. At the window's end it is proven, from the speed in this window, that every skipped tick was
+ * silent (validation.c). All owners of a shared pair decide alike, because they use the same distance and a speed on
+ * which they have agreed (orders.c). */
 static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
                                 const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
@@ -101,7 +103,7 @@ static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, 
     p->last_sleep = (int32_t)active->sleep_count++;
 }
 
-/* Keeps what a pair is at this instant for the other layer groups of it that tick now, and for its friction.  There is
+/* Keeps the geometry of a pair at this instant for its other layer groups that tick now, and for its friction. There is
  * room for each pair. */
 static inline void keep_geometry(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
 {
@@ -114,7 +116,7 @@ static inline void keep_geometry(struct tac_active *active, int32_t slot, const 
     active->kept[p->kept] = (struct tac_kept){slot, *g};
 }
 
-/* What was kept of the pair at this instant, or NULL. */
+/* Returns the geometry that was kept of the pair at this instant, or NULL. */
 static inline const struct tac_pair_geometry *kept_of(const struct tac_active *active, int32_t slot)
 {
     const struct tac_pair *p = &active->pair[slot];
@@ -130,9 +132,9 @@ struct due_group {
     bool silent, evaluated;
 };
 
-/* The distance over which a group's tick is silent whatever else the pair does, m: nothing acts there, and if it is the
- * deepest one, the next one will not be needed soon.  Whether it is the deepest one no processor foresees, so there is
- * no branch for it. */
+/* Returns the distance, m, above which a group's tick is certainly silent: no layer acts there, and if the group is the
+ * deepest one, the next one will not be needed soon. Processors cannot predict whether it is the deepest one, so the
+ * code has no branch for this. */
 static inline double silent_over(const struct tac_sim *sim, const struct tac_layer_group *e, const struct tac_pair *p)
 {
     const double clear = e->clear + p->guard, calm = .8 * (p->d_tick + .25 * p->next),
@@ -142,7 +144,7 @@ static inline double silent_over(const struct tac_sim *sim, const struct tac_lay
     return over[sim->find.validates & (e->last == p->depth)];
 }
 
-/* What every silent tick of a layer group does. */
+/* Does what every silent tick of a layer group does. */
 static inline void be_silent(struct tac_sim *sim, struct tac_layer_group *e)
 {
     e->last_d = INFINITY;
@@ -151,7 +153,7 @@ static inline void be_silent(struct tac_sim *sim, struct tac_layer_group *e)
         tac_friction_erase(&sim->active, e->pair);
 }
 
-/* A silent tick, which the bound of the distance alone shows. */
+/* Ticks a layer group that is silent by the bound of its pair's distance alone. */
 static void tick_silent(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t,
                         double bound)
 {
@@ -168,8 +170,8 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
     put_to_sleep(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
-/* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/explanation/method.md, Restitution); what
- * its impulses lose by that is booked. */
+/* Restitution: a pair that separates pushes with e^2 times its stiffness (docs/explanation/method.md, Restitution). The
+ * part of the impulses that is left out is booked as lost. */
 static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                      const struct tac_rate_group *c, tac_time t, double *normal, double *mollified)
 {
@@ -179,8 +181,8 @@ static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair 
     *mollified *= e2;
 }
 
-/* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for.  What
- * the pair is at this instant is in `geometry` if it has been evaluated; else there is room for it. */
+/* Ticks a layer group (layers first..last of a pair, all with the same period) for which the distance is needed.
+ * `geometry` contains the pair's geometry at this instant if it has been evaluated; otherwise it is filled here. */
 static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t,
                        struct tac_pair_geometry *geometry)
 {
@@ -249,8 +251,8 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
     p->t_tick = t;
 }
 
-/* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not.  So a pair is
- * fetched while those before it tick.  Always inline, as tac_pair_fetch() is. */
+/* Fetches a pair into the cache while those before it tick. Most pairs of a class lie in memory in the order of ticks
+ * (slots.c), but those that were added since the last sorting do not. Always inline, as tac_pair_fetch() is. */
 static inline __attribute__((always_inline)) void prefetch_pair(const struct tac_sim *sim,
                                                                 const struct tac_layer_group *e)
 {
@@ -268,8 +270,9 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
     }
 }
 
-/* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
- * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
+/* Evaluates the pairs of due groups, four of one type side by side. The tick itself evaluates the rarer types; pairs
+ * that were evaluated at this instant already are left out.  Kicks of this instant do not change the positions at it.
+ */
 static void evaluate_groups(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
                             struct tac_pair_geometry *geometry)
 {
@@ -313,13 +316,14 @@ static void evaluate_groups(struct tac_sim *sim, struct due_group *due, int coun
     }
 }
 
-/* A class under way: the next of its groups, and of those that were born in this pass. */
+/* A walk through a class: the next of its groups, and the next of those that were born in this pass. */
 struct walk {
     struct tac_rate_group *c;
     size_t i, j;
 };
 
-/* The next groups that are due, CHUNK at most, in the order of keys; how many.  `due` has room for one more. */
+/* Lists the next groups that are due, CHUNK at most, in the order of keys, and returns their number. `due` has room for
+ * one more. */
 static int next_due(struct walk *w, tac_time t, struct due_group *due)
 {
     struct tac_rate_group *c = w->c;
@@ -341,9 +345,9 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
     return count;
 }
 
-/* The ticks of one class, in the order of keys.  While the groups of a chunk tick, the pairs of the next chunk and the
- * groups of the one behind it are fetched, one a tick: so many at once would fill what the processor has for lines that
- * are under way, and it would wait. */
+/* Ticks one class in the order of keys. While the groups of a chunk tick, the pairs of the next chunk and the groups of
+ * the chunk after that are fetched into the cache, one per tick: if all were fetched at once, the processor would run
+ * out of buffers for cache lines, and wait. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
     enum { AHEAD = 3 };

@@ -1,5 +1,5 @@
-/* load_ticks.c: loads: the last kicks of an instant, whose works are entered as what the scene puts in
- * (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
+/* load_ticks.c: ticks loads, which give the last kicks of an instant, and books their works as energy that the scene
+ * puts in (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
 #include "events/sim.h"
 #include <string.h>
 
@@ -22,7 +22,7 @@ void tac_loads_before(struct tac_sim *sim)
     }
 }
 
-/* The impulses of a class, added up in the order of its elements. */
+/* Adds up the impulses of a class in the order of its elements. */
 static void add_impulses(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
 {
     tac_lid load = -1;
@@ -64,7 +64,8 @@ static void kick_loaded(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.book.absolute += absolute;
 }
 
-/* A vertex' work: its impulse times its mean velocity over all kicks of the instant. Entered by its owner. */
+/* Books the work at each vertex: its impulse times its mean velocity over all kicks of the instant. The owner of the
+ * vertex books it. */
 static void enter_works(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
 {
     for (size_t k = 0; k < rate->pushed_count; k++) {

@@ -1,11 +1,11 @@
-/* immovable.c: the contact impulses of vertices that never move (immovable.h). */
+/* immovable.c: adds up the contact impulses of vertices that never move (immovable.h). */
 #include "events/ranks/immovable.h"
 #include "base/exchange.h"
 #include "events/ranks/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the mass of all that moves times 1 m/s, as powers of two. */
+/* Units as powers of two, relative to the mass of everything that moves times 1 m/s. */
 enum { WHOLE_UNIT = -36, REST_UNIT = WHOLE_UNIT - 30 };
 
 enum tac_err tac_immovable_create(struct tac_sim *sim)
@@ -94,7 +94,7 @@ bool tac_immovable_owes(const struct tac_sim *sim, tac_lid v)
     return v >= sim->state.owned && sim->model->omit_immovable && sim->model->immovable[v] && has_impulse(sim, v);
 }
 
-/* A sum on its way to its owner. */
+/* A message: a sum for the owner of its vertex. */
 struct owed {
     tac_gid id;
     double sum[3], rest[3];

@@ -1,11 +1,11 @@
-/* orders.c: messages between the owners of a pair: one layer group more is active, or one layer group less, or the
- * speed by which it sleeps (docs/reference/ranks.md, A pass; docs/reference/engine.md, Sleep). */
+/* orders.c: sends orders between the owners of a pair: to activate one more layer group, to drop one, or to use a speed
+ * by which the pair sleeps (docs/reference/ranks.md, A pass; docs/reference/engine.md, Sleep). */
 #include "events/ranks/ranks.h"
 #include <string.h>
 
 enum { TAG_ORDERS = 15 };
 
-/* On its way, with all that an owner must know who has never heard of the others. */
+/* An order as it is sent, with all data that an owner needs that does not know the other vertices yet. */
 struct command {
     uint64_t key;
     int32_t drop;
@@ -70,7 +70,7 @@ done:
 
 /* ---- messages ---- */
 
-/* Is the rank among the owners of those of n vertices that can move? */
+/* Does the rank own one of those of the n vertices that can move? */
 static bool concerns_rank(const struct tac_sim *sim, const tac_lid *v, int n, int rank)
 {
     for (int i = 0; i < n; i++)
@@ -79,7 +79,7 @@ static bool concerns_rank(const struct tac_sim *sim, const tac_lid *v, int n, in
     return false;
 }
 
-/* What begins a message that is not empty: so many commands, then speeds. */
+/* The head of a message that is not empty: the numbers of commands and of speeds that follow. */
 struct head {
     int64_t commands, speeds;
 };

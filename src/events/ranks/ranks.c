@@ -8,7 +8,7 @@
 
 enum { TAG_TICK = 11 };
 
-/* Header of every tick and closing message. */
+/* The header of every tick message and closing message. */
 struct header {
     int64_t pass;
     tac_time t;   /* instant; TAC_TIME_NEVER: the pass is closed */
@@ -95,7 +95,7 @@ static void post_message(struct tac_sim *sim, struct tac_neighbor *n, size_t byt
     sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
-/* Number of vertices that go a way at t; their groups are [0, *groups). */
+/* Returns the number of vertices that a lane carries at t; their groups are [0, *groups). */
 static size_t count_due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
 {
     size_t n = 0;
@@ -150,7 +150,7 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
     post_message(sim, n, bytes);
 }
 
-/* One message of the tick kind from a neighbour, of whatever size. */
+/* Receives one tick message of any size from a neighbour. */
 static const struct header *receive_header(struct tac_sim *sim, struct tac_neighbor *n)
 {
     MPI_Message message;
@@ -198,7 +198,7 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
     }
 }
 
-/* Nested clocks: is nothing sent or received at t? */
+/* Nested clocks: does this rank send and receive nothing at t? */
 static bool is_silent_instant(const struct tac_ranks *r, tac_time t)
 {
     return r->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0;
@@ -295,7 +295,7 @@ static void take_hooks(struct tac_sim *sim)
         r->fail_at = hooks->fail_nth;
 }
 
-/* A new ghost: at its start, silent, until its owner tells of it. */
+/* Initialises a new ghost at its start position; its owner will send its state. */
 static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
 {
     struct tac_sim *sim = self;
@@ -317,7 +317,7 @@ static bool ghost_needed(const void *self, tac_lid v)
     return sim->paths.near_pairs[v] > 0 || tac_immovable_owes(sim, v);
 }
 
-/* All arrays of the simulation that are as long as there are vertices. */
+/* Registers all arrays of the simulation with one entry per vertex, which must grow with the ghosts. */
 static void enter_arrays(struct tac_sim *sim)
 {
     struct tac_halo *halo = &sim->ranks->halo;

@@ -1,5 +1,5 @@
-/* ranks_paths.c: messages between ranks that no schedule foresees: paths of vertices near a contact, and straight lines
- * of vertices. */
+/* ranks_paths.c: sends the messages that are not in the schedule: the paths of vertices near a contact, and the
+ * straight lines of vertices. */
 #include "events/ranks/ranks.h"
 #include <string.h>
 
@@ -29,7 +29,8 @@ static void keep_question(void *self, struct tac_neighbor *n)
     (void)n; /* it stays in n->heard until it is answered */
 }
 
-/* A vertex' path over the pass as breakpoints; the last one, behind the end of the pass, ends its last piece. */
+/* Counts the breakpoints that describe a vertex' path over the pass; the last one lies after the end of the pass, and
+ * ends the last piece. */
 static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
 {
     size_t count = 1;
@@ -46,7 +47,7 @@ struct path_head {
     struct tac_line line; /* from */
 };
 
-/* Where a vertex will be at b->t that is at x at t and moves with v. */
+/* Computes where a vertex will be at b->t that is at x at time t and moves with velocity v. */
 static void predict_break(const struct tac_sim *sim, const double x[3], const double v[3], tac_time t,
                           struct tac_break *b)
 {

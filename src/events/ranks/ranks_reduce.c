@@ -1,4 +1,4 @@
-/* ranks_reduce.c: what all ranks tell all at the end of a window. */
+/* ranks_reduce.c: combines at the end of a window what all ranks have found, by one reduction. */
 #include "events/ranks/ranks.h"
 
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)

@@ -59,13 +59,13 @@ static int compare_shared(const void *a, const void *b)
     return (x->period > y->period) - (x->period < y->period);
 }
 
-/* Vertices that never move need not be told of. */
+/* Does the vertex never move, so that its position need not be sent? */
 static bool is_immovable(const struct tac_sim *sim, tac_lid v)
 {
     return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
 }
 
-/* What the owners of these n vertices tell each other at the ticks of a period. */
+/* Lists the positions that the owners of these n vertices send each other at the ticks of a period. */
 static enum tac_err share_stencil(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
                                   const tac_lid *v, int n, tac_time period)
 {
@@ -92,7 +92,7 @@ done:
     return err;
 }
 
-/* The same of a pair: of its vertices that have a part in it. */
+/* Does the same for those vertices of a pair that take part in it. */
 static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time period)
 {
     struct tac_ranks *r = sim->ranks;
@@ -104,7 +104,8 @@ static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, ta
     return share_stencil(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
 }
 
-/* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
+/* Removes repeated entries. With nested clocks only the shortest period of each vertex and direction remains; with free
+ * clocks each period remains once. */
 static size_t drop_repeated(const struct tac_sim *sim, struct tac_shared *list, size_t count)
 {
     size_t n = 0;
@@ -120,9 +121,10 @@ static size_t drop_repeated(const struct tac_sim *sim, struct tac_shared *list, 
     return n;
 }
 
-/* ---- pairs say the same thing many times: each is kept once before they are sorted ---- */
+/* ---- many pairs give equal entries: each entry is kept once, before the entries are sorted ---- */
 
-/* Where something is in the table, or where it may be put: nested clocks have one period for a vertex and way. */
+/* Returns the place of an entry in the table, or the place where it may be inserted. With nested clocks a vertex and
+ * direction have only one period. */
 static int32_t *place_of(const struct tac_sim *sim, const struct tac_shared *e)
 {
     const struct tac_ranks *r = sim->ranks;
@@ -138,7 +140,7 @@ static int32_t *place_of(const struct tac_sim *sim, const struct tac_shared *e)
     return &r->place[i];
 }
 
-/* The first `count` of what is shared, each of which is there once, in a table that has room for twice as many. */
+/* Fills the table with the first `count` shared entries, which are all different; it has room for twice as many. */
 static enum tac_err fill_places(struct tac_sim *sim, size_t count)
 {
     enum tac_err err = TAC_OK;
@@ -160,7 +162,7 @@ done:
     return err;
 }
 
-/* What was added behind the first `known` stays where it is new; of what is there the shortest period counts. */
+/* Keeps those entries after the first `known` that are new; an entry that exists already gets the shorter period. */
 static enum tac_err keep_new(struct tac_sim *sim, size_t known)
 {
     enum tac_err err = TAC_OK;
@@ -277,10 +279,11 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     tac_ranks_failed(sim, err);
 }
 
-/* ---- who is awake: where all layer groups that two ranks share sleep through an instant (contact_tick.c), and no
- * element that they share ticks, they tell each other nothing.  Both know it, because they sleep alike ---- */
+/* ---- which neighbours are awake: if all layer groups that two ranks share sleep through an instant (contact_tick.c),
+ * and no element that they share ticks, they send each other nothing. Both ranks know this, because the shared layer
+ * groups sleep alike on both ---- */
 
-/* The neighbours that share a pair: each once. */
+/* Lists the neighbours that share a pair, each once. */
 static int list_sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
 {
     int n = 0;

@@ -10,9 +10,9 @@
 #include "partition/part.h"
 #include <stdlib.h>
 
-enum { MOST_PAIRS = 1024 }; /* of all ranks; where there are more, there is work to be shared */
+enum { MOST_PAIRS = 1024 }; /* of all ranks; if there are more, the work should be shared between ranks instead */
 
-/* The vertices of a deep pair that can move, by global ids; the first stands in for those that are missing. */
+/* The vertices of a deep pair that can move, by global ids; unused ones repeat the first. */
 struct deep {
     tac_gid v[4];
 };
@@ -36,7 +36,7 @@ static void free_join(struct join *j)
     free(j->owner);
 }
 
-/* Is this rank to tell of a pair? The one that decides it is. */
+/* Fills *out if this rank must report the pair, because it decides about it; returns whether it must. */
 static bool describe_deep(const struct tac_sim *sim, const struct tac_pair *p, struct deep *out)
 {
     int n = 0;
@@ -50,7 +50,7 @@ static bool describe_deep(const struct tac_sim *sim, const struct tac_pair *p, s
     return n > 0;
 }
 
-/* Collective. The deep pairs of all ranks, to all of them; none if they are too many. */
+/* Collective. Gathers the deep pairs of all ranks on every rank; none if there are too many. */
 static enum tac_err gather_deep(const struct tac_sim *sim, struct join *j)
 {
     enum tac_err err;
@@ -91,7 +91,7 @@ static tac_lid root_of(const struct join *j, tac_lid v)
     return v;
 }
 
-/* Local. Roots: the lowest vertex of each cluster. */
+/* Local. Finds the clusters; the root of a cluster is its lowest vertex. */
 static enum tac_err find_clusters(struct tac_ctx *ctx, struct join *j)
 {
     enum tac_err err;

@@ -1,4 +1,4 @@
-/* changed_scene.c: what goes from a simulation to the one of its changed scene beside the state of a checkpoint. */
+/* changed_scene.c: transfers what a checkpoint does not contain from a simulation to the one of its changed scene. */
 #include "events/state/changed_scene.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, co
             state->script[k].next = 0;
 }
 
-/* How long gravity has pulled since its last tick beyond the half period that the tick stands for, s. */
+/* Returns the time since gravity's last tick less the half period for which that tick stands, s. */
 static double pulled_for_s(const struct tac_sim *sim, tac_time h)
 {
     return h ? tac_seconds(sim, sim->state.now % h - h / 2) : 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where one element of this rank keeps something. */
+/* The place where one element of this rank keeps its memory. */
 struct place {
     int64_t kind;
     tac_gid id;
@@ -46,7 +46,7 @@ static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, 
                         .mine = tac_stencil_mine(sim->scene, load->v, load->count)};
 }
 
-/* What some forces of element k's group remember: the last ones of `f`, as many as the memory has. */
+/* Lists the memory of some forces of element group k: the last ones of `f`, as many as the memory has. */
 static struct place *list_memory(const struct tac_sim *sim, const struct tac_rate_class *rate, int k, bool damps,
                                  struct place *p)
 {
@@ -72,7 +72,7 @@ static struct place *list_memory(const struct tac_sim *sim, const struct tac_rat
     return p;
 }
 
-/* All that is remembered here, by kind, id, and what it is; in *out (owned by the caller). */
+/* Lists the memory of all elements here, sorted by kind, id and sort of memory, in *out (owned by the caller). */
 static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t *count)
 {
     enum tac_err err = TAC_OK;
@@ -140,7 +140,7 @@ done:
     return err;
 }
 
-/* Each row to all owners of its vertices. */
+/* Sends each row to all owners of its vertices. */
 static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner,
                                   struct tac_element_state **rows, size_t *total)
 {
@@ -167,15 +167,15 @@ done:
     return err;
 }
 
-static enum tac_err remote(struct tac_sim *sim, const struct tac_element_state *row)
+static enum tac_err refuse_foreign_row(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the checkpoint remembers something of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                    ", ...) that the scene has not; go on with the scene that the checkpoint is of",
+                    "the checkpoint has the memory of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                    ", ...) that the scene does not have; go on with the scene that the checkpoint is of",
                     row->vertex[0], row->vertex[1]);
 }
 
-/* Puts a row where it belongs; *set: how many values that were. */
+/* Restores the values of a row; adds their number to *set. */
 static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, size_t count,
                                 struct tac_element_state *row, size_t *set)
 {
@@ -183,15 +183,15 @@ static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, 
         const struct place key = {.kind = row->kind, .id = row->id, .has = has};
         const struct place *p = count ? bsearch(&key, place, count, sizeof *place, compare_places) : NULL;
         if ((p != NULL) != ((row->has & has) != 0))
-            return remote(sim, row);
+            return refuse_foreign_row(sim, row);
         if (p == NULL)
             continue;
         for (int i = 0; i < 4; i++)
             if (row->vertex[i] != (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1))
-                return remote(sim, row);
+                return refuse_foreign_row(sim, row);
         if (p->sensible && !p->sensible(has == TAC_ELEMENT_RESTS ? row->rest : row->last))
             return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                            "what the checkpoint remembers of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                            "the memory of an element in the checkpoint (vertices %" TAC_PRIGID ", %" TAC_PRIGID
                             ", ...) makes no sense; take an older checkpoint",
                             row->vertex[0], row->vertex[1]);
         copy_memory(p, row, false);
@@ -212,7 +212,7 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
         err = restore_row(sim, place, count, &rows[k], &set);
     if (!err && set != count) /* no row comes twice: rows ascend */
         err = tac_fail(sim->ctx, TAC_ERR_INPUT,
-                       "the checkpoint does not tell what %zu elements of the scene remember; go on "
+                       "the checkpoint lacks the memory of %zu elements of the scene; go on "
                        "with the scene that the checkpoint is of",
                        count - set);
     tac_loads_share_wind(sim);
@@ -225,7 +225,7 @@ done:
 
 /* ---- clocks that change ---- */
 
-/* What the place would hold after a tick at now: (width). */
+/* Computes the values, (width), that the place would contain after a tick now. */
 static void compute_memory(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
     double x[4][3], impulse[4][3];

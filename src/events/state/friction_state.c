@@ -88,7 +88,7 @@ static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_f
 wrong:
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
                     "the checkpoint has the friction of a contact (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                    ", ...) that the scene has not; go on with the scene that the checkpoint is of",
+                    ", ...) that the scene does not have; go on with the scene that the checkpoint is of",
                     row->vertex[0], row->vertex[1]);
 }
 

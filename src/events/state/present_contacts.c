@@ -1,12 +1,12 @@
-/* present_contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active
- * beyond. */
+/* present_contacts.c: lists the contacts at an instant for the caller. The list depends on positions only, not on which
+ * other pairs are active. */
 #include "events/state/present_contacts.h"
 #include "base/exchange.h"
 #include "contact/contacts.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the layers that act at distance d (less the radius) push with, N. */
+/* Returns the force of the layers that act at distance d (less the radius), N. */
 static double contact_force(const struct tac_sim *sim, const struct tac_pair *p, double d)
 {
     double sum = 0;
@@ -41,13 +41,14 @@ static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p
     return true;
 }
 
-/* Who tells of the pair: the owner of its first vertex that can move. */
+/* Returns the rank that reports the pair: the owner of its first vertex that can move. */
 static int reporting_rank(const struct tac_sim *sim, const struct tac_pair *p)
 {
     return tac_sim_owner(sim, sim->model->omit_immovable ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
 }
 
-/* Those that this rank decides, of whose vertices it knows where they are now, and who tells of them. */
+/* Lists the contacts of pairs about which this rank decides, because it knows the present positions of their vertices;
+ * `to`: the ranks that report them. */
 static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **list, int32_t **to, size_t *count)
 {
     enum tac_err err = TAC_OK;

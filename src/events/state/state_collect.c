@@ -1,4 +1,4 @@
-/* state_collect.c: the whole state out of a simulation. */
+/* state_collect.c: takes the whole state out of a simulation. */
 #include "contact/friction.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row of vertex k. */
+/* Fills the row of vertex k. */
 static void fill_vertex_row(const void *from, tac_lid k, struct tac_vertex_record *row)
 {
     const struct tac_sim *sim = from;

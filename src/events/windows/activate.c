@@ -1,5 +1,5 @@
-/* activate.c: active pairs and their layer groups: adds pairs (contact/pairs) and layer groups, keeps or undoes what
- * a window added, and drops them again. */
+/* activate.c: activates and deactivates pairs (contact/pairs) and their layer groups, and at the end of a window
+ * commits or rolls back those that the window added. */
 #include "contact/friction.h"
 #include "events/clock/rate_groups.h"
 #include "events/ranks/immovable.h"
@@ -9,7 +9,7 @@
 
 enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, SLEEPS_PER_PAIR = 8 /* a pair */ };
 
-/* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
+/* Finds the pair's deepest layer group. Sets its period, its last distance, and where the next one begins. */
 static struct tac_layer_group *refresh_deepest(struct tac_sim *sim, struct tac_pair *p)
 {
     int32_t begin = 0;

@@ -1,10 +1,9 @@
 /* all_pairs.c: contact discovery by all pairs over every straight segment between due instants: the plain reference
  * (docs/explanation/method.md, Finding contacts).
  *
- * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
- * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to
- * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, trajectory
- * bounds, paths or windows.
+ * It takes quadratic time and is easy to verify. It looks at every pair, with one exception: since the last look at a
+ * pair, the vertices must have moved far enough for its distance to reach the next layer. It shares the distance
+ * kernels with the other modes of discovery, but no candidate lists, trajectory bounds, paths or windows.
  *
  * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and
  * each rank looks at the pairs whose first vertex it owns. */
@@ -64,7 +63,7 @@ static tac_gid edge_id(const struct tac_scene *s, tac_lid e)
     return s->mesh->part ? s->mesh->part->edge_id[e] : e;
 }
 
-/* Those whose lowest vertex is ours. */
+/* Lists the elements whose lowest vertex this rank owns. */
 static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
 {
     enum tac_err err = TAC_OK;
@@ -93,7 +92,7 @@ done:
     return err;
 }
 
-/* Every rank's records to every rank. */
+/* Sends every rank's records to every rank. */
 static enum tac_err gather_records(struct tac_sim *sim, const void *own, size_t count, size_t size, void *all,
                                    size_t *total)
 {
@@ -121,7 +120,7 @@ done:
     return err;
 }
 
-/* All elements of the scene, and all its vertices as ghosts. */
+/* Gathers all elements of the scene, and makes all its vertices ghosts. */
 static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
 {
     enum tac_err err;
@@ -159,7 +158,7 @@ static tac_lid local_vertex(const struct tac_sim *sim, tac_gid id)
     return tac_sim_halo(sim) ? tac_ghost_find(tac_sim_halo(sim), id) : (tac_lid)id;
 }
 
-/* The pair of a first primitive (id a, vertices va) and a second one; its first vertex is ours. */
+/* Adds the pair of a first primitive (id a, vertices va) and a second one; this rank owns its first vertex. */
 static enum tac_err add_entry(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_gid a,
                               const tac_gid *va, tac_gid b, const tac_gid *vb)
 {
@@ -248,7 +247,7 @@ static void destroy_oracle(struct tac_sim *sim)
     sim->find.oracle = NULL;
 }
 
-/* Displacements over the straight segment now..t; the largest. */
+/* Computes the displacements over the straight segment now..t, and returns the largest one. */
 static double measure_displacements(struct tac_sim *sim, tac_time t, double *u, double *extent)
 {
     double most = 0;
@@ -267,8 +266,8 @@ static double measure_displacements(struct tac_sim *sim, tac_time t, double *u, 
     return sqrt(most);
 }
 
-/* Looks at one pair over the segment; watches one more layer group if it may come so near: the segment may then be
- * shorter, and all look again. */
+/* Looks at one pair over the segment, and activates one more layer group if the pair may come so near. The segment may
+ * then become shorter, and all pairs are examined again. */
 static enum tac_err examine_pair(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent,
                                  bool *grew)
 {
@@ -331,7 +330,8 @@ done:
     return err;
 }
 
-/* Until nobody watches more before the next instant of all. *t: that instant. */
+/* Finds the next instant *t of all ranks. It repeats the examination until no rank activates another layer group before
+ * that instant. */
 static enum tac_err find_next_instant(struct tac_sim *sim, tac_time limit, tac_time *t, bool *stuck)
 {
     enum tac_err err;

@@ -1,6 +1,7 @@
-/* breakpoints.c: what a recorded run keeps (docs/explanation/audit.md): the points at which instants and knots rewrite
- * a vertex, told by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks
- * touch nothing, so a record is a function of the scene and its frames, as the trajectory is of the scene. */
+/* breakpoints.c: records breakpoints (docs/explanation/audit.md): the positions at which instants and knots rewrite a
+ * vertex (tac_advance_to() and tac_scripts_apply() report these), and its positions at both ends of each frame
+ * interval. Recording changes nothing in the simulation, so a record is a function of the scene and its frames, as the
+ * trajectory is a function of the scene. */
 #include "base/recorder.h"
 #include "events/sim.h"
 
@@ -13,7 +14,8 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record)
                                   sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL);
 }
 
-/* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */
+/* Did an instant or a knot at `now` rewrite the vertex? (The position of a scripted vertex may be updated without one.)
+ */
 static bool was_rewritten(const struct tac_sim *sim, tac_lid i)
 {
     const struct tac_script *s = sim->scripts.of[i] >= 0 ? &sim->scripts.script[sim->scripts.of[i]] : NULL;

@@ -10,7 +10,7 @@
 
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
-/* There is no memory: several ranks hear of it at the end of the pass, one rank alone ends the pass. */
+/* Handles a lack of memory: on several ranks all are told at the end of the pass; on one rank the pass ends now. */
 static void report_no_memory(struct tac_sim *sim, enum tac_err err)
 {
     if (tac_sim_halo(sim))
@@ -19,7 +19,7 @@ static void report_no_memory(struct tac_sim *sim, enum tac_err err)
         sim->control.failed = err;
 }
 
-/* More room in mid-pass: where several ranks run a pair, none may lack it. */
+/* Makes more room in mid-pass: if several ranks evaluate a pair, each of them must have the room. */
 static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
 {
     enum tac_err err;
@@ -32,7 +32,7 @@ done:
     return err != TAC_OK;
 }
 
-/* The class of a period, which ticks from t on if it had no layer group before. */
+/* Finds the class of a period. If it had no layer group, it ticks from t on. */
 static enum tac_err class_from(struct tac_sim *sim, tac_time period, tac_time t, size_t *index)
 {
     enum tac_err err;
@@ -49,14 +49,14 @@ done:
     return err;
 }
 
-/* Free clocks: has a pair of several ranks become deeper so often in this pass that the rest of it would be messages
- * alone?  Each of its layers ticks, and is told, at instants of its own.  All owners find so alike. */
+/* Free clocks: has a pair of several ranks become deeper so often in this pass that the rest of the pass would consist
+ * of messages? Each of its layers ticks, and is sent, at instants of its own. All owners decide this alike. */
 static bool is_full(const struct tac_sim *sim, const struct tac_pair *p)
 {
     return sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE && p->shared && p->births >= SHARED_BIRTHS;
 }
 
-/* Watches one layer group more of slot from t on; false if there is no room or no further layer. */
+/* Activates one more layer group of the pair from t on. Returns false if there is no room or no further layer. */
 static bool activate_next_group(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];

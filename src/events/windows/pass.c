@@ -65,7 +65,7 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
 }
 
-/* The elements of one kind, by ascending period. */
+/* Ticks the due elements of one kind, by ascending period. */
 static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
 {
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
@@ -80,8 +80,9 @@ static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
     }
 }
 
-/* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
- * part of what a small one costs.  A prime, since of nested clocks' instants every 2^k-th is of one kind. */
+/* The share of contact in the wall time is measured at one instant in so many, because reading the clock at each
+ * instant would be a large part of the cost of a small one. The number is a prime, because with nested clocks every
+ * 2^k-th instant is of the same kind. */
 enum { TIMED_INSTANTS = 127 };
 
 /* Is this instant timed? */
@@ -93,8 +94,8 @@ static bool is_timed(struct tac_sim *sim)
     return true;
 }
 
-/* An instant that was timed, and contact in it, into the means.  Where the process was interrupted meanwhile, it is not
- * to stand for all others: it counts as 16 of them at most. */
+/* Adds a timed instant, and the time of contact in it, to the means. If the process was interrupted during it, it must
+ * not dominate the means: it counts as 16 mean instants at most. */
 static void instant_took(struct tac_sim *sim, double instant_s, double contact_s)
 {
     enum { MEMORY = 64, MOST = 16 }; /* instants */

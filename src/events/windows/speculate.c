@@ -13,7 +13,7 @@
 
 enum { SWINGS = 32 }; /* of a vertex about its chord in a window, times 2 pi */
 enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
-enum { FETCHED = 16 }; /* candidates that are looked at between the fetching of one, of its pair, and the look at it */
+enum { FETCHED = 16 }; /* how many candidates ahead a candidate, and then its pair, is fetched into the cache */
 
 static enum tac_err create_candidates(struct tac_sim *sim)
 {
@@ -41,8 +41,8 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
     return near.d;
 }
 
-/* Watches one layer group more of q, of vertices v, whose distance is d now.  With free clocks a layer is a layer
- * group, and those of one depth tick about equally often: some more at once. */
+/* Activates one more layer group of q, with vertices v and distance d now. With free clocks each layer is a layer
+ * group, and those of similar depth tick about equally often, so some more are activated at once. */
 static enum tac_err activate_more(struct tac_sim *sim, struct tac_candidate *q, const tac_lid v[4], double d)
 {
     enum tac_err err;
@@ -58,8 +58,8 @@ done:
     return err;
 }
 
-/* Back to the window's start.  With kinetic structures all that the pass added stays, which is only silent: a rank may
- * have put it where it can tick by now. */
+/* Returns to the window's start. With kinetic structures all that the pass activated stays active, and is silent there,
+ * because a rank may have moved it to its class already. */
 static enum tac_err restore_window_start(struct tac_sim *sim, tac_time committed)
 {
     if (sim->find.kinetic == NULL)
@@ -68,7 +68,8 @@ static enum tac_err restore_window_start(struct tac_sim *sim, tac_time committed
     return tac_pass_rollback(sim, TAC_TIME_NEVER);
 }
 
-/* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
+/* After a miss: returns to the window's start and activates what was missed, unless it would tick too often until the
+ * time of the miss. */
 static enum tac_err activate_missed(struct tac_sim *sim, const struct tac_validation *validation, bool costly)
 {
     enum tac_err err;
@@ -98,14 +99,15 @@ done:
     return err;
 }
 
-/* Did the deepest layer group of a pair do nothing in the pass, and is nothing of it to be kept? */
+/* Did the deepest layer group of a pair do nothing in the pass, and may it be dropped? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
     return p != NULL && tac_validation_silent(p) && !tac_friction_has_state(&sim->active, slot);
 }
 
-/* A clean pass: watch what will be near, drop what has long been silent. */
+/* After a pass without misses: activates pairs that will be near, and drops layer groups that have been silent for
+ * long. */
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
@@ -192,8 +194,8 @@ done:
     return err;
 }
 
-/* Collective, where some rank needs a new list or a repair with others, for vertices that left their bounds. What this
- * rank has judged stands where its list stays as it was. */
+/* Collective. To be called if some rank needs a new list, or a repair together with others, because vertices left their
+ * bounds. If the list of this rank does not change, its last validation remains valid. */
 static enum tac_err repair_together(struct tac_sim *sim, tac_time reached, const struct tac_validation *own,
                                     struct tac_validation *validation)
 {
@@ -217,7 +219,7 @@ done:
     return err;
 }
 
-/* Runs the pass, with kinetic structures if there are some.  How far it came. */
+/* Runs the pass, with kinetic structures if there are any. Returns the time that it reached. */
 static tac_time run_pass(struct tac_sim *sim, tac_time end)
 {
     if (sim->find.kinetic == NULL)
@@ -226,7 +228,8 @@ static tac_time run_pass(struct tac_sim *sim, tac_time end)
     return end;
 }
 
-/* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
+/* Runs a pass to `end`, unless the last run is still valid (`again` is false), and validates it. *reached: the time
+ * that it reached. */
 static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_validation *validation,
                              tac_time *reached)
 {
@@ -265,8 +268,8 @@ done:
     return err;
 }
 
-/* After a miss those run again that own a vertex of what is active anew, and those that meet them; what the others ran
- * stands. */
+/* After a miss, must this rank run the pass again? A rank must if it owns a vertex of a newly activated pair, or
+ * exchanges positions with such a rank; the pass of the other ranks remains valid. */
 static bool must_repeat(struct tac_sim *sim, const struct tac_validation *validation)
 {
     if (!tac_sim_halo(sim) || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
@@ -283,7 +286,7 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
     return tac_ranks_concerned(sim, mark);
 }
 
-/* Between passes only the list of candidates knows pairs by their slots. */
+/* Sorts the active pairs in memory. Between passes only the list of candidates refers to pairs by their slots. */
 static enum tac_err sort_pairs(struct tac_sim *sim)
 {
     int32_t *slot;

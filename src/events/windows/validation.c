@@ -1,5 +1,5 @@
-/* validation.c: decides whether a layer was missed in a pass (docs/explanation/method.md, Finding contacts;
- * docs/reference/engine.md, Windows).
+/* validation.c: decides whether an inactive layer was reached, and thus missed, in a pass (docs/explanation/method.md,
+ * Finding contacts; docs/reference/engine.md, Windows).
  */
 #include "events/windows/validation.h"
 #include "broadphase/candidates.h"
@@ -23,7 +23,7 @@ static bool all_near(const struct tac_candidates *c, const struct tac_candidate 
     return true;
 }
 
-/* Are the paths of all its vertices here? Asks for those that are not. */
+/* Are the paths of all its vertices on this rank? Requests those that are not. */
 static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4])
 {
     bool here = true;
@@ -46,9 +46,9 @@ void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate
     tac_model_gather(sim->model, (enum tac_pair_type)q->type, v, x);
 }
 
-/* The ticks of a pair's deepest layer group tell its distance at instants that are at most its period apart, and apart
- * from the window's ends.  Do they prove that the pair stayed over the first layer that was not active?  What it may
- * have changed by between them is bounded by its top speed. */
+/* The ticks of a pair's deepest layer group have measured its distance at instants whose spacing, also from the
+ * window's ends, is at most the period. Do they prove that the pair stayed above the first inactive layer? Its largest
+ * speed bounds the change of distance between these instants. */
 static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
                         double speed)
 {
@@ -65,14 +65,15 @@ static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q
     return p->d_least < INFINITY && p->d_least - tac_seconds(sim, p->deep_period) * speed > p->next + q->tolerance;
 }
 
-/* How a candidate moved in the pass. */
+/* The motion of a candidate in the pass. */
 struct motion {
     double deviation; /* most that the paths of its vertices change its distance beside their chords, m */
     double speed;     /* most that its distance changes by in a second, m/s */
 };
 
-/* Where the candidates due[0 .. count - 1] may have moved in the pass.  Apart from the looks, whose branches follow
- * from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
+/* Bounds the motions of the candidates due[0 .. count - 1] in the pass. This is a loop of its own, before the looks
+ * whose branches depend on these numbers, because a mispredicted branch costs everything that its condition is computed
+ * from. */
 TAC_MORE_VERSIONS
 static void bound_motions(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
@@ -112,8 +113,8 @@ static void bound_motions(const struct tac_sim *sim, const size_t *due, size_t c
     }
 }
 
-/* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  PENDING: the paths of
- * some of its vertices are not here. */
+/* Returns the first time at which a skipped tick of q, with this speed (m/s), may not have been silent; TAC_TIME_NEVER:
+ * all were silent; PENDING: the paths of some of its vertices are not here. */
 static tac_time sweep_sleeps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
                              const struct tac_pair *p, double speed, tac_time end)
 {
@@ -133,7 +134,8 @@ static tac_time sweep_sleeps(struct tac_sim *sim, const struct tac_candidate *q,
     return earliest;
 }
 
-/* When may q first come under its next layer in the pass, by the paths of its vertices?  As find_contact_time(). */
+/* Returns the first time at which q may come under its next layer in the pass, by the paths of its vertices; the
+ * special values are those of sweep_sleeps(). */
 static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
                             const struct tac_pair *p, tac_time end)
 {
@@ -152,7 +154,8 @@ static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, 
     return tac_path_sweep(sim, type, v, from, end, p != NULL && p->births > 0 ? p->next : q->next, q->tolerance);
 }
 
-/* When may candidate k first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
+/* Returns the first time at which candidate k may come under its next layer in the pass; TAC_TIME_NEVER: it certainly
+ * does not. */
 static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
@@ -207,7 +210,7 @@ static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct mo
     return start + (tac_time)(s * (double)(end - start));
 }
 
-/* Enters what a look at candidate k found. */
+/* Adds the miss of candidate k at t to the validation. */
 static enum tac_err enter_miss(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
