@@ -71,6 +71,18 @@ struct tac_slacks {
     bool committed;       /* the window under way begins at `end` */
 };
 
+/* A pair that a search has found. */
+struct tac_found_pair {
+    enum tac_pair_type type;
+    tac_lid id[2], v[4];      /* ids of its primitives, as in its key; its vertices, in the order of distance.h */
+    double radius, thickness; /* m */
+    double d;    /* distance of the centres of its trajectory bounds at the time from which these are searched, m */
+    double wait; /* share of the rest of the lifetime before which the pair cannot come near; not a number if a position
+                    is not */
+};
+/* Receives one found pair. It fails only if there is no memory. */
+typedef enum tac_err tac_take_pair(void *context, const struct tac_found_pair *pair);
+
 /* The pairs that a search has found, as entries of a list; all of them must be looked at. */
 struct tac_found {
     size_t capacity, slack_capacity;
@@ -174,6 +186,8 @@ struct tac_candidates {
     tac_time horizon;                  /* wanted lifetime, quanta */
     struct tac_descent descent;        /* of `horizon` */
     double skin;                       /* usual radius of a trajectory bound, m */
+    double edge;                       /* mean length of the edges that can move, m; 0: there is none */
+    bool fine;                         /* edges are not much longer than the thickness */
     double farthest; /* m; beyond this coordinate, rounding is so large that neighbours cannot be distinguished */
     double extent;   /* largest coordinate, m */
 
@@ -234,6 +248,10 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
  * windows, quanta. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
+/* Collective; local on one rank. For an integrator that keeps its own list: calls `take` for every pair that may come
+ * near while all vertices move together from c->x by c->move[].u and stay within c->skin of these straight paths. Each
+ * pair comes once, in no certain order. c->cost.build: the cost. */
+enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context);
 /* What has to be done with a list of which vertices have left their trajectory bounds, from the least work to the most.
  */
 enum tac_repair {
@@ -281,6 +299,9 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
 /* Local. Fills c->found with the pairs that may touch while the trajectory bounds hold, with all limits, and with all
  * active pairs, each once; *count: their number. Boxes and frames must have been computed. TAC_ERR_RUN: no memory. */
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
+/* Local. Shows the pairs that may come near while the trajectory bounds hold, each once.  Boxes and frames are laid. */
+enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candidates *c, bool straight,
+                                       tac_take_pair *take, void *context);
 /* Local. Sets c->frame of each body to the mean velocity of its trajectory bounds on this rank. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
 /* A function of type tac_tree_box, with a tac_boxes as `context`: computes the box of primitive i in the frame of its

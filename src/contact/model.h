@@ -34,8 +34,7 @@ struct tac_model {
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
     uint8_t *immovable;            /* owned, (V): 1 if the vertex never moves */
     bool omit_immovable;           /* a rank whose vertices of a pair never move takes no part in the pair
-                                    * (docs/reference/ranks.md)
-                                    */
+                                      (docs/reference/ranks.md) */
     uint8_t *ignored;              /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law;           /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;                 /* some law has friction */
@@ -73,6 +72,9 @@ void tac_model_destroy(struct tac_model **model);
  * vertex, if no vertex can ever be free, if the bodies may pass through each other, or if a body has no self contact.
  */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
+
+/* How a primitive with vertex a and one with vertex b touch. */
+const struct tac_law *tac_model_law(const struct tac_model *model, tac_lid a, tac_lid b);
 
 /* Computes a pair's parameters from the start positions (docs/explanation/method.md, Penalty layers). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
