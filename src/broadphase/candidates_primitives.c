@@ -10,7 +10,8 @@ static const double SKIN = .1, FINE_SKIN = .05; /* edges */
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-/* Adds a primitive, which stands for those of its vertices that this rank owns or that never move. */
+/* Adds a primitive. It stands for those of its vertices that this rank owns or that never move, unless an earlier
+ * primitive stands for them. */
 static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {

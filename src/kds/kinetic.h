@@ -100,7 +100,8 @@ struct tac_kinetic {
 
     const struct tac_kinetic_structure *structure[TAC_KINETIC_STRUCTURES];
     void *self[TAC_KINETIC_STRUCTURES];      /* owned by the structures */
-    double *seconds[TAC_KINETIC_STRUCTURES]; /* into the counters: wall time for each structure */
+    double *seconds[TAC_KINETIC_STRUCTURES]; /* into the counters, by structure: two wall times, s: for failures and for
+                                                new times */
 
     size_t doubt_count, doubt_capacity;
     int32_t *doubt;    /* owned: slabs of pairs at the end of their layer stack that could not be renewed */

@@ -79,11 +79,11 @@ static bool reserve_sleep(struct tac_sim *sim, const struct tac_pair *p)
     return active->sleep_count < active->sleep_capacity;
 }
 
-/* Lets a layer group sleep after a silent tick at t. Its first layer acts under the distance `clear`, and the pair is
+/* Lets a layer group sleep after a silent tick at t. Its ticks are silent above the distance `clear`, and the pair is
  * at least `room` above that, m. The next ticks are skipped as long as the pair, at twice its speed in the last window,
- * cannot reach the layer. At the window's end it is proven, from the speed in this window, that every skipped tick was
- * silent (validation.c). All owners of a shared pair decide alike, because they use the same distance and a speed on
- * which they have agreed (orders.c). */
+ * cannot come under `clear`. At the window's end it is proven, from the speed in this window, that every skipped tick
+ * was silent (validation.c). All owners of a shared pair decide alike, because they use the same distance and a speed
+ * on which they have agreed (orders.c). */
 static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
                                 const struct tac_rate_group *c, tac_time t, double clear, double room)
 {

@@ -9,8 +9,8 @@
 #include "events/windows/windows.h"
 #include <string.h>
 
-/* A layer group that is found in mid-window may have this many times as many ticks until the window's end as one that
- * was active at its start, and one more; so the window in which it is run again is always shorter.
+/* A layer group that is activated in mid-window may have this many times as many ticks until the window's end as a
+ * layer group should have in a whole window, and one more; so the window in which it is run again is always shorter.
  */
 enum { AFRESH = 2 };
 
