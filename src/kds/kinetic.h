@@ -93,7 +93,7 @@ struct tac_kinetic {
     bool built;
     size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
-    double *wish;          /* owned, (V): eps of the vertex's next plan, m/s */
+    double *next_eps;      /* owned, (V): eps of the vertex's next plan, m/s */
     size_t moved_count;
     tac_lid *moved; /* owned, (V): vertices that have left their plans */
     tac_lid bad;    /* a vertex that is not finite, or -1 */
