@@ -150,11 +150,11 @@ static void step_row(const void *state, char *row, size_t size)
 {
     const struct tac_implicit *sim = state;
     snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g,%.17g,%lld",
-             (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
-             (long long)sim->told.linear, sim->told.least_share, sim->told.kappa, sim->told.residual_speed,
-             (long long)sim->told.contacts, sim->told.least_gap, sim->told.lag_residual, sim->told.wall_s,
-             sim->told.part_s[0], sim->told.part_s[1], sim->told.part_s[2], sim->told.residual,
-             (long long)sim->told.parts);
+             (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->last_step.newton,
+             (long long)sim->last_step.linear, sim->last_step.least_share, sim->last_step.kappa,
+             sim->last_step.residual_speed, (long long)sim->last_step.contacts, sim->last_step.least_gap,
+             sim->last_step.lag_residual, sim->last_step.wall_s, sim->last_step.part_s[0], sim->last_step.part_s[1],
+             sim->last_step.part_s[2], sim->last_step.residual, (long long)sim->last_step.parts);
 }
 
 /* ---- records ---- */

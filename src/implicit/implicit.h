@@ -248,7 +248,7 @@ struct tac_implicit {
         double residual;                               /* tac_implicit_residual() */
         double kappa;                                  /* the largest of a pair that acts; without: newton.kappa */
         double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
-    } told;                                            /* of the last step */
+    } last_step;                                       /* of the last step */
 
     struct tac_implicit_kept kept;
 };
