@@ -68,19 +68,19 @@ struct tac_element_keys; /* tactus/scene.h */
 /* What the project's own tests make different, of which no bit of a trajectory depends.  tac_ctx_init() reads it from
  * the environment (TACTUS_TEST_...); 0: as usual. */
 struct tac_hooks {
-    double patience_s;   /* how long a rank with an error waits for the others */
-    double lock_s;       /* how long a run waits for ranks of an earlier one before it says so */
-    double skin;         /* implicit: the skin of the list of candidates, in its largest one */
-    int rough;           /* implicit: so many derivatives of the barrier are left out */
-    int64_t spill_bytes; /* so many bytes of breakpoints stay in memory */
-    int64_t spread_from; /* scenes of so many vertices and elements count as large */
-    uint64_t migrate;    /* vertices go to other ranks at every commit, by this seed */
-    uint64_t delay_seed; /* ranks sleep now and then before they send, by this seed, */
-    int delay_us;        /* so long at most */
-    int fail_rank;       /* of this rank the n-th thing that can fail does so: */
-    long fail_nth;       /* n */
-    bool deals;          /* a small scene is shared out, too */
-    bool everyone;       /* all ranks meet at each instant */
+    double patience_s;      /* how long a rank with an error waits for the others */
+    double lock_s;          /* how long a run waits for ranks of an earlier one before it says so */
+    double skin;            /* implicit: the skin of the list of candidates, in its largest one */
+    int rough;              /* implicit: so many derivatives of the barrier are left out */
+    int64_t spill_bytes;    /* so many bytes of breakpoints stay in memory */
+    int64_t spread_from;    /* scenes of so many vertices and elements count as large */
+    uint64_t migrate;       /* vertices go to other ranks at every commit, by this seed */
+    uint64_t delay_seed;    /* ranks sleep now and then before they send, by this seed, */
+    int delay_us;           /* so long at most */
+    int fail_rank;          /* of this rank the n-th thing that can fail does so: */
+    long fail_nth;          /* n */
+    bool distributes_small; /* a small scene is shared out, too */
+    bool everyone;          /* all ranks meet at each instant */
 };
 
 /* The run context: which rank this is, and what went wrong. The caller creates it, one for each program or simulation.

@@ -135,7 +135,7 @@ static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
     return launch->how == TAC_LAUNCH_TOGETHER && launch->count != 1;
 }
 
-static bool told; /* of the process, like MPI's handlers: what went wrong was said */
+static bool reported; /* of the process, like MPI's handlers: what went wrong was said */
 
 /* MPI's own way of dying takes ten lines, and its exit code means nothing here. */
 static void mpi_failed(MPI_Comm *comm, int *code, ...)
@@ -144,10 +144,10 @@ static void mpi_failed(MPI_Comm *comm, int *code, ...)
     int length = 0, rank = 0;
     MPI_Error_string(*code, why, &length);
     MPI_Comm_rank(*comm, &rank);
-    if (!told)
+    if (!reported)
         fprintf(stderr, "tactus: MPI failed on rank %d: %s; look after the machines and the network between them\n",
                 rank, why);
-    told = true;
+    reported = true;
     fflush(stderr);
     tac_alone_end();
     MPI_Abort(MPI_COMM_WORLD, TAC_ERR_RUN);
@@ -209,8 +209,8 @@ int main(int argc, char **argv)
     if ((fflush(stdout) != 0 || ferror(stdout)) && err <= TAC_ERR_NO)
         err = tac_fail(&ctx, TAC_ERR_RUN, "cannot write to standard output: %s", strerror(errno));
     err = tac_agree(&ctx, err);
-    told = err > TAC_ERR_NO;
-    if (told && ctx.rank == 0)
+    reported = err > TAC_ERR_NO;
+    if (reported && ctx.rank == 0)
         fprintf(stderr, "tactus: %s\n",
                 ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
     if (ctx.torn && ctx.rank == 0)

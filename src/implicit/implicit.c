@@ -60,8 +60,8 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
-    step->told_stop = (int)ask[0];
-    step->told_save = (int)ask[1];
+    step->reported_stop = (int)ask[0];
+    step->reported_save = (int)ask[1];
 done:
     return err;
 }

@@ -24,7 +24,7 @@ struct tac_status;
 /* What ranks wish when a step begins, and what all know when it is over: the largest wish of any rank. */
 struct tac_step {
     int64_t ask_stop, ask_save;
-    int told_stop, told_save;
+    int reported_stop, reported_save;
 };
 
 /* Where the state lies; valid until the next step. */
@@ -46,7 +46,7 @@ static inline double tac_state_impulse(const struct tac_state_view *view, size_t
 
 /* Lengths that an integrator has found to be good.  They have no influence on the trajectory, but are lost with the
  * state: handed from one state to the next. */
-struct tac_pace {
+struct tac_tuning {
     int64_t value[8];
 };
 
@@ -55,9 +55,9 @@ struct tac_pace {
 struct tac_workload {
     double ticks_s, contact_s; /* all ticks; those of contact among them */
     double discovery_s;
-    double counted_s; /* of all that: what counts foretell, and no clock has measured */
-    double shared;    /* share of the active contacts that other ranks evaluate too */
-    double deal_s;    /* what a deal takes beside its vertices; on all ranks the same */
+    double counted_s;      /* of all that: what counts foretell, and no clock has measured */
+    double shared;         /* share of the active contacts that other ranks evaluate too */
+    double distribution_s; /* what a deal takes beside its vertices; on all ranks the same */
 };
 
 struct tac_element;
@@ -103,8 +103,8 @@ struct tac_integrator_balance {
     /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
     enum tac_err (*join)(void *state, struct tac_pieces *pieces);
     /* Local. Lengths, from one state to the next. */
-    void (*pace_out)(const void *state, struct tac_pace *pace);
-    void (*pace_in)(void *state, const struct tac_pace *pace);
+    void (*tuning_out)(const void *state, struct tac_tuning *tuning);
+    void (*tuning_in)(void *state, const struct tac_tuning *tuning);
 };
 
 /* Of an integrator with a state that a checkpoint does not hold, or that a changed scene may have no use for.

@@ -49,7 +49,7 @@ enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidat
     k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->plan, &k->plan));
-    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->wish, &k->wish));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->requested_eps, &k->requested_eps));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->moved, &k->moved));
     TAC_TRY(take_primitives(k, c));
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
@@ -70,7 +70,7 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
         if (k->self[i])
             k->structure[i]->destroy(k->self[i]);
     free(k->plan);
-    free(k->wish);
+    free(k->requested_eps);
     free(k->moved);
     free(k->doubt);
     free(k->primitive);
@@ -135,7 +135,7 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 {
     struct tac_view *view = k->view;
     struct tac_plan *plan = &k->plan[v];
-    double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->wish[v];
+    double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->requested_eps[v];
     tac_state_position(view->state, view->scripts, v, view->state->now, x);
     tac_kinetic_velocity(view, v, u);
     if (view->state->vel[v].w == 0) {
@@ -197,7 +197,7 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant)
             return TAC_OK;
         }
         if (k->eps < 0 && i < left && of_use(k, v, u))
-            k->wish[v] *= 1.5;
+            k->requested_eps[v] *= 1.5;
         file_plan(k, v, false);
     }
     TAC_TRY(tac_kinetic_moved(k, k->moved, k->moved_count));
@@ -274,8 +274,8 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     k->moved_count = 0;
     tac_rounding_start(k);
     for (tac_lid i = 0; i < view->state->owned; i++) {
-        if (k->wish[i] == 0)
-            k->wish[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
+        if (k->requested_eps[i] == 0)
+            k->requested_eps[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
         file_plan(k, i, true);
     }
     return tac_kinetic_build(k);

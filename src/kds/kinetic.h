@@ -91,7 +91,7 @@ struct tac_kinetic {
     bool built;
     size_t vertices;       /* V */
     struct tac_plan *plan; /* owned, (V) */
-    double *wish;          /* owned, (V): eps of the next plan, m/s */
+    double *requested_eps; /* owned, (V): eps of the next plan, m/s */
     size_t moved_count;
     tac_lid *moved; /* owned, (V): vertices that have left their plans */
     tac_lid bad;    /* a vertex that is not finite, or -1 */

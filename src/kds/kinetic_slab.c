@@ -128,7 +128,7 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     const double closing = (which < s->first ? s->speed - along : along - s->speed) + plan->reach;
     const double share = closing > plan->reach ? plan->reach / closing : 1;
     const double stands = (double)slabs_of(k)->stand[v].count;
-    k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
+    k->requested_eps[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
 /* Makes a slab that holds at k->until, and watches the layer groups that this requires. */

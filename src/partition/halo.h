@@ -45,9 +45,9 @@ struct tac_neighbor {
     struct tac_lane send, receive;
     size_t need_count, need_capacity, give_count, give_capacity;
     tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
-    size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
-    char *out, *in;     /* owned: tick messages */
-    char *told, *heard; /* owned: other messages */
+    size_t out_capacity, in_capacity, report_capacity, heard_count, heard_capacity;
+    char *out, *in;       /* owned: tick messages */
+    char *report, *heard; /* owned: other messages */
     MPI_Request request, telling;
 };
 

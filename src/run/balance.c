@@ -17,7 +17,7 @@ enum {
 
 static const double SKEWED = 1.08, TWICE = .15;
 /* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
-static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
+static const double DISTRIBUTION_S = .01, DISTRIBUTION_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
 /* What a window takes several ranks beside the work: meeting at its instants and at its end, and waiting there, s. */
 static const double MEET_S = 350e-6;
 /* What a vertex takes in each window whatever it does, s: without elements, where it is least. */
@@ -33,11 +33,11 @@ static void gather(struct tac_pieces *pieces)
 /* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/distribution.md). */
 static bool may_gather(const struct tac_simulation *sim)
 {
-    return sim->way->balance != NULL && !sim->balance.deals && !sim->balance.shuffle &&
+    return sim->integrator->balance != NULL && !sim->balance.distributes_small && !sim->balance.shuffle &&
            sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
 }
 
-enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces)
+enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pieces *pieces)
 {
     struct tac_balance *b = &sim->balance;
     int64_t work = 0;
@@ -69,12 +69,12 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
             pieces->owner[i] = sim->ctx->rank;
     else
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
-    if (!b->shuffle && !b->gathered && sim->way->balance != NULL)
-        TAC_TRY(sim->way->balance->join(sim->state, pieces));
+    if (!b->shuffle && !b->gathered && sim->integrator->balance != NULL)
+        TAC_TRY(sim->integrator->balance->join(sim->state, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
     TAC_TRY(tac_rebalance_move(sim, pieces, &moved));
-    TAC_TRY(tac_agree(sim->ctx, sim->way->record->begin(sim->state, sim->record ? &sim->record->log : NULL)));
+    TAC_TRY(tac_agree(sim->ctx, sim->integrator->record->begin(sim->state, sim->record ? &sim->record->log : NULL)));
 done:
     tac_pieces_destroy(&pieces);
     return err;
@@ -84,15 +84,15 @@ done:
 static struct tac_workload look_at_load(const struct tac_simulation *sim)
 {
     struct tac_workload load = {0};
-    if (sim->way->balance != NULL)
-        sim->way->balance->load(sim->state, &load);
+    if (sim->integrator->balance != NULL)
+        sim->integrator->balance->load(sim->state, &load);
     return load;
 }
 
-/* deal_s: of the workload. */
-static int64_t least_chatter(const struct tac_simulation *sim, double deal_s)
+/* distribution_s: of the workload. */
+static int64_t least_chatter(const struct tac_simulation *sim, double distribution_s)
 {
-    return (int64_t)(CHATTER * (1 + deal_s / DEAL_S)) +
+    return (int64_t)(CHATTER * (1 + distribution_s / DISTRIBUTION_S)) +
            CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
 }
 
@@ -101,11 +101,11 @@ static int64_t least_chatter(const struct tac_simulation *sim, double deal_s)
 static bool chatty(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
-    if (sim->local == NULL || b->shuffle || sim->way->balance == NULL)
+    if (sim->local == NULL || b->shuffle || sim->integrator->balance == NULL)
         return false;
     if (b->chatter == 0)
-        b->chatter = least_chatter(sim, look_at_load(sim).deal_s);
-    return sim->way->balance->chatter(sim->state) > b->chatter;
+        b->chatter = least_chatter(sim, look_at_load(sim).distribution_s);
+    return sim->integrator->balance->chatter(sim->state) > b->chatter;
 }
 
 /* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
@@ -134,10 +134,12 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     struct tac_balance *b = &sim->balance;
     const struct tac_workload before = look_at_load(sim);
     const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
-    b->chatter = !soon ? least_chatter(sim, before.deal_s) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    b->chatter = !soon                       ? least_chatter(sim, before.distribution_s)
+                 : b->chatter < CHATTER_MOST ? 2 * b->chatter
+                                             : b->chatter;
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
-    sim->way->balance->clear_chatter(sim->state);
+    sim->integrator->balance->clear_chatter(sim->state);
     const struct tac_workload after = look_at_load(sim);
     move_load(&b->load, &before, &after);
     move_load(&b->recent, &before, &after);
@@ -146,10 +148,11 @@ done:
 }
 
 /* About how long a deal takes. */
-static double whole_deal_s(const struct tac_simulation *sim, const struct tac_workload *load)
+static double distribution_cost_s(const struct tac_simulation *sim, const struct tac_workload *load)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
-    return DEAL_S + load->deal_s + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
+    return DISTRIBUTION_S + load->distribution_s + DISTRIBUTION_VERTEX_S * total / sim->ctx->size +
+           CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
 /* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
@@ -165,12 +168,12 @@ static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_worklo
         MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Bcast(sum, 4, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
-    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = whole_deal_s(sim, load);
+    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = distribution_cost_s(sim, load);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
     const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
     /* What all ranks gain over one, or lose: by counts, because the clock of a busy machine would share out anything.
      */
-    const double windows = (double)(b->passes - b->dealt_at), size = sim->ctx->size,
+    const double windows = (double)(b->passes - b->distributed_at), size = sim->ctx->size,
                  all = sum[3] + windows * VERTEX_S * (double)sim->local->mesh->part->vertex_total,
                  gain = all * (1 - 1 / size) - windows * MEET_S;
     const bool other = b->gathered ? gain > cost : -gain > cost && may_gather(sim);
@@ -188,22 +191,22 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     const int64_t pass = ++b->passes;
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
     struct tac_workload load;
-    bool deal = b->shuffle != 0;
+    bool distribute = b->shuffle != 0;
     if (chatty(sim))
         return join_deep(sim);
-    if (sim->local == NULL || (!look && !deal && pass > 1))
+    if (sim->local == NULL || (!look && !distribute && pass > 1))
         return TAC_OK;
     load = look_at_load(sim);
     if (pass == 1)
         b->load = b->recent = load; /* of a run that goes on: what was done before */
-    if (!deal)
-        TAC_TRY(worth_it(sim, &load, &deal));
-    if (!deal) {
+    if (!distribute)
+        TAC_TRY(worth_it(sim, &load, &distribute));
+    if (!distribute) {
         forget_half(&b->recent, &load);
         return TAC_OK;
     }
     b->cut_known = !b->gathered; /* a better cut for these contacts is not to be had */
-    b->dealt_at = pass;
+    b->distributed_at = pass;
     err = distribute_again(sim, false);
     b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
 done:

@@ -50,7 +50,7 @@ enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *
     struct tac_ctx *ctx = sim->ctx;
     struct tac_contact *list = NULL;
     size_t count = 0;
-    enum tac_err err = sim->way->contacts(sim->state, &list, &count);
+    enum tac_err err = sim->integrator->contacts(sim->state, &list, &count);
     TAC_TRY(sort_over_ranks(ctx, err, &list, &count));
     int64_t rows = (int64_t)count, before = 0;
     MPI_Exscan(&rows, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);

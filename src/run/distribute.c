@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tac_err tac_tell(struct tac_ctx *ctx, struct tac_telling *t, int32_t to, tac_gid row, tac_gid neighbor,
-                      double weight)
+enum tac_err tac_report_edge(struct tac_ctx *ctx, struct tac_edge_reports *t, int32_t to, tac_gid row, tac_gid neighbor,
+                             double weight)
 {
     enum tac_err err;
-    TAC_TRY(tac_grow(ctx, &t->told, &t->told_capacity, t->count + 1, sizeof *t->told));
+    TAC_TRY(tac_grow(ctx, &t->report, &t->report_capacity, t->count + 1, sizeof *t->report));
     TAC_TRY(tac_grow(ctx, &t->to, &t->to_capacity, t->count + 1, sizeof *t->to));
-    t->told[t->count] = (struct tac_told){row, neighbor, weight};
+    t->report[t->count] = (struct tac_edge_report){row, neighbor, weight};
     t->to[t->count++] = to;
 done:
     return err;
 }
 
 /* What was told becomes rows where it belongs. */
-static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_telling *t,
+static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_edge_reports *t,
                           struct tac_graph_rows *rows)
 {
-    struct tac_told *came = NULL;
+    struct tac_edge_report *came = NULL;
     size_t count = 0;
-    TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
+    TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->report, sizeof *t->report, &came, &count));
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
         const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
         TAC_CHECK(row >= 0);
@@ -36,7 +36,7 @@ static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct ta
     err = tac_agree(ctx, err);
 done:
     free(came);
-    free(t->told);
+    free(t->report);
     free(t->to);
     memset(t, 0, sizeof *t);
     return err;
@@ -44,16 +44,16 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_telling *t, tac_gid a,
+static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_edge_reports *t, tac_gid a,
                               tac_gid b, double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
-    return tac_tell(ctx, t, c->holder[i], c->id[i], c->id[j],
-                    c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
+    return tac_report_edge(ctx, t, c->holder[i], c->id[i], c->id[j],
+                           c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
 static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
-                                  struct tac_telling *t)
+                                  struct tac_edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
@@ -73,7 +73,7 @@ static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
         if (v[2] != v[3])
-            TAC_TRY(tac_tell(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
+            TAC_TRY(tac_report_edge(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
     }
 done:
     return err;
@@ -83,7 +83,7 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
                                   struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tell_elements(ctx, p, &corners, &t);
@@ -233,7 +233,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
                            const double *x, double weight, struct tac_graph_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     int32_t *to = NULL;
     size_t n, count = 0;
     tac_gid before = -1;
@@ -246,7 +246,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
         if (before >= 0)
-            err = tac_tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
+            err = tac_report_edge(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
         before = sorted[k].vertex;
     }
     TAC_TRY(bring(ctx, err, p, &t, rows));
@@ -261,7 +261,7 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
                                 const double *x, struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     enum tac_err err = TAC_OK;
     double sum[2] = {0, (double)rows->count};
     for (size_t k = 0; k < rows->count; k++)

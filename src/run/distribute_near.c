@@ -97,7 +97,7 @@ static void stand_on(const double *x, const double axis[3][3], bool falls, doubl
 
 enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
                                  const struct tac_corners *corners, const double *x, double weight,
-                                 struct tac_telling *t)
+                                 struct tac_edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     struct stand *stand = NULL, *came = NULL;
@@ -127,8 +127,8 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     for (size_t k = 1; k < count && !err; k++) {
         const struct stand *a = &came[k - 1], *b = &came[k];
         if (a->column == b->column && a->body != b->body)
-            err = tac_tell(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
-                           weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
+            err = tac_report_edge(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
+                                  weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
     }
 done:
     free(stand);

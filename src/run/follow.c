@@ -38,13 +38,13 @@ static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
     if (!err)
         err = tac_alloc(sim->ctx, n, sizeof *l->motion, &l->motion);
     TAC_TRY(tac_agree(sim->ctx, err));
-    sim->way->positions(sim->state, x);
+    sim->integrator->positions(sim->state, x);
     TAC_TRY(tac_fields_positions(sim, x, &l->x));
     memset(l->motion, 0xff, n * sizeof *l->motion);
     for (tac_lid m = 0; m < l->scene->mesh->moved_count; m++)
         for (tac_lid k = 0; k < l->scene->mesh->moved[m].vertex_count; k++)
             l->motion[l->scene->mesh->moved[m].vertex[k]] = m;
-    sim->way->elements(sim->state, push, l);
+    sim->integrator->elements(sim->state, push, l);
 done:
     free(x);
     return tac_agree(sim->ctx, err);
@@ -373,8 +373,8 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
     enum tac_err err = TAC_OK;
     if (tac_follow_next(sim->whole, now, true) != now)
         return TAC_OK;
-    if (sim->way->book != NULL)
-        TAC_TRY(sim->way->book->gather_impulses(sim->state));
+    if (sim->integrator->book != NULL)
+        TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
     TAC_TRY(look(sim, &l));
     for (tac_lid k = 0; k < output->history_count; k++) {
         const struct tac_history *h = &output->history[k];

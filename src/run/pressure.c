@@ -23,7 +23,7 @@
 #include <tactus/math.h>
 
 /* The area of a vertex, m^2. */
-struct told {
+struct reported {
     tac_gid vertex;
     double area[3];
 };
@@ -101,7 +101,7 @@ static enum tac_err share_areas(struct tac_simulation *sim, double (*area)[3], t
     struct tac_ctx *ctx = sim->ctx;
     const struct tac_scene *scene = tac_fields_scene(sim);
     const tac_gid total = sim->whole->mesh->vertex_count;
-    struct told *mine = NULL, *came = NULL;
+    struct reported *mine = NULL, *came = NULL;
     int32_t *to = NULL;
     size_t count = 0;
     b->begin = tac_block_begin(total, ctx->size, ctx->rank);
@@ -114,7 +114,7 @@ static enum tac_err share_areas(struct tac_simulation *sim, double (*area)[3], t
     if (!err)
         err = tac_alloc(ctx, (size_t)owned, sizeof *to, &to);
     for (tac_lid i = 0; i < owned && !err; i++) {
-        mine[i] = (struct told){tac_scene_id(scene, i), {area[i][0], area[i][1], area[i][2]}};
+        mine[i] = (struct reported){tac_scene_id(scene, i), {area[i][0], area[i][1], area[i][2]}};
         to[i] = (int32_t)rank_of(sim, mine[i].vertex);
     }
     TAC_TRY(tac_distribute(ctx, err, (size_t)owned, to, mine, sizeof *mine, &came, &count));
@@ -211,7 +211,7 @@ static enum tac_err find_touched(struct tac_simulation *sim, double (*area)[3], 
     size_t count = 0;
     enum tac_err err;
     TAC_TRY(share_areas(sim, area, owned, &block));
-    TAC_TRY(sim->way->contacts(sim->state, &list, &count));
+    TAC_TRY(sim->integrator->contacts(sim->state, &list, &count));
     count = keep_surfaces(list, count);
     err = tac_alloc(ctx, 4 * count + (size_t)owned, sizeof *id, &id);
     if (!err)

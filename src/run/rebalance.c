@@ -14,8 +14,8 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
     const struct tac_workload *before = &sim->balance.recent;
     struct tac_workload now = {0};
-    if (sim->way->balance != NULL)
-        sim->way->balance->load(sim->state, &now);
+    if (sim->integrator->balance != NULL)
+        sim->integrator->balance->load(sim->state, &now);
     now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
     now.contact_s = fmax(0, now.contact_s - before->contact_s);
     now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);
@@ -76,10 +76,10 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.found, &rows.found));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)n, sizeof *x, &x));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *present, &present));
-    TAC_TRY(sim->way->weigh(sim->state, &rows));
+    TAC_TRY(sim->integrator->weigh(sim->state, &rows));
     for (tac_lid i = 0; i < n; i++)
         present[i] = sim->ctx->rank;
-    sim->way->positions(sim->state, x);
+    sim->integrator->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
@@ -107,7 +107,7 @@ enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *p
     MPI_Allreduce(MPI_IN_PLACE, moved, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
     if (*moved == 0)
         return TAC_OK;
-    if ((err = sim->way->state_out(sim->state, false, &state)) != TAC_OK)
+    if ((err = sim->integrator->state_out(sim->state, false, &state)) != TAC_OK)
         return err; /* all is as it was */
     state->counters.migrations += *moved;
     err = tac_simulation_rebuild(sim, pieces, state);

@@ -393,7 +393,7 @@ static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
         fill_angles(f);
     const unsigned of_solids = whole->tetrahedron_count > 0 ? 1u << TAC_OUTPUT_STRAIN : 0;
     if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC | of_solids))
-        f->sim->way->elements(f->sim->state, visit, f);
+        f->sim->integrator->elements(f->sim->state, visit, f);
     for (tac_lid i = 0; i < frame->count && asked & 1u << TAC_OUTPUT_RANK; i++)
         ((int32_t *)f->fields->data[TAC_DATA_RANK])[i] = f->sim->ctx->rank;
     for (int k = 0; k < TAC_DATASETS; k++) {

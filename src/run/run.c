@@ -16,7 +16,7 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
 {
     const struct tac_simulation *sim = &run->sim;
     memset(status, 0, sizeof *status);
-    sim->way->status(sim->state, status);
+    sim->integrator->status(sim->state, status);
     status->state = state;
     status->time_s = seconds(run, tac_simulation_now(sim));
     status->end_s = seconds(run, sim->whole->settings->t_end);
@@ -36,10 +36,10 @@ static enum tac_err record_frame(struct tac_running *run)
     if (run->record == NULL)
         return TAC_OK;
     if (run->frame > 0) {
-        run->sim.way->record->look(run->sim.state, TAC_LOOK_OTHERS);
+        run->sim.integrator->record->look(run->sim.state, TAC_LOOK_OTHERS);
         TAC_TRY(tac_record_group(run->record, run->frame - 1));
     }
-    run->sim.way->record->look(run->sim.state, TAC_LOOK_ALL);
+    run->sim.integrator->record->look(run->sim.state, TAC_LOOK_ALL);
 done:
     return err;
 }
@@ -69,12 +69,12 @@ static enum tac_err write_frame(struct tac_running *run)
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
     const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
-    if (sim->way->book != NULL)
-        TAC_TRY(sim->way->book->gather_impulses(sim->state));
+    if (sim->integrator->book != NULL)
+        TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_follow_frame(sim, run->follow));
     TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
-    sim->way->positions(sim->state, run->position);
+    sim->integrator->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
         memcpy(&run->velocity[3 * i], (const char *)view.velocity + i * view.stride, 3 * sizeof(double));
         for (size_t c = 3 * i; c < 3 * i + 3; c++) {
@@ -89,7 +89,7 @@ static enum tac_err write_frame(struct tac_running *run)
     TAC_TRY(tac_fields_fill(sim, &run->fields, &frame));
     TAC_TRY(record_frame(run));
     if (run->row_at != view.now)
-        TAC_TRY(sim->way->energy(sim->state, &run->row));
+        TAC_TRY(sim->integrator->energy(sim->state, &run->row));
     tac_simulation_begin_row(sim);
     run->row_at = -1;
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
@@ -107,12 +107,12 @@ done:
 enum { WALL_LIMIT = 1000 }; /* among signals' numbers: the greatest wish is told */
 
 /* What this rank wishes, to be heard by all at the end of the next pass. */
-static void wish(struct tac_running *run, struct tac_step *step)
+static void make_requests(struct tac_running *run, struct tac_step *step)
 {
-    const double now_s = tac_wall_s(), pass_s = now_s - run->wished_wall_s;
+    const double now_s = tac_wall_s(), pass_s = now_s - run->requested_wall_s;
     const double limit_s = run->options->wall_limit_s, left_s = limit_s - (now_s - run->wall_start_s);
-    run->longest_pass_s = run->wished_wall_s > 0 ? fmax(run->longest_pass_s, pass_s) : 0;
-    run->wished_wall_s = now_s;
+    run->longest_pass_s = run->requested_wall_s > 0 ? fmax(run->longest_pass_s, pass_s) : 0;
+    run->requested_wall_s = now_s;
     step->ask_stop = tac_signal_caught();
     if (run->ctx->rank != 0)
         return;
@@ -126,7 +126,7 @@ static void wish(struct tac_running *run, struct tac_step *step)
 static enum tac_err stop(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
-    const int why = run->step.told_stop;
+    const int why = run->step.reported_stop;
     TAC_TRY(tac_running_save(run));
     err = tac_fail(run->ctx, TAC_ERR_STOPPED,
                    "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
@@ -154,9 +154,9 @@ static tac_time next_save(const struct tac_running *run)
 static enum tac_err stop_or_save(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
-    if (run->step.told_stop)
+    if (run->step.reported_stop)
         TAC_TRY(stop(run));
-    if (run->step.told_save || tac_simulation_now(&run->sim) >= run->next_save) {
+    if (run->step.reported_save || tac_simulation_now(&run->sim) >= run->next_save) {
         TAC_TRY(tac_running_save(run));
         run->next_save = next_save(run);
     }
@@ -169,7 +169,7 @@ done:
 static tac_time before_step(void *user, tac_time t, struct tac_step *step)
 {
     struct tac_running *run = user;
-    wish(run, step);
+    make_requests(run, step);
     return t < run->next_save ? t : run->next_save;
 }
 
@@ -182,10 +182,10 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     run->step = *step;
     tac_progress_note(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
     fill_status(run, &status, "running");
-    enum tac_err told = tac_output_status(run->ctx, run->out, &status, false);
-    if (!told)
-        told = tac_steps_row(run->ctx, run->sim.way, run->sim.state, run->out);
-    TAC_TRY(run->sim.way->hold(run->sim.state, told));
+    enum tac_err reported = tac_output_status(run->ctx, run->out, &status, false);
+    if (!reported)
+        reported = tac_steps_row(run->ctx, run->sim.integrator, run->sim.state, run->out);
+    TAC_TRY(run->sim.integrator->hold(run->sim.state, reported));
     if (tac_simulation_now(&run->sim) < t)
         TAC_TRY(stop_or_save(run));
 done:
@@ -262,10 +262,10 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     summary.argv = run->options->argv;
     struct tac_simulation *sim = &run->sim;
     if (sim->state) {
-        summary.discovery = sim->way->discovery(sim->state);
-        summary.book_residual = sim->way->book != NULL ? sim->way->book->residual(sim->state) : 0;
+        summary.discovery = sim->integrator->discovery(sim->state);
+        summary.book_residual = sim->integrator->book != NULL ? sim->integrator->book->residual(sim->state) : 0;
         fill_status(run, &summary.status, err == TAC_OK ? "finished" : err == TAC_ERR_STOPPED ? "stopped" : "failed");
-        last = sim->way->counters(sim->state, &summary.status.counters);
+        last = sim->integrator->counters(sim->state, &summary.status.counters);
         const double ticks = (double)(tac_simulation_ticks(&summary.status.counters) - run->all_before);
         summary.status.ticks_per_s = summary.status.wall_s > 0 ? ticks / summary.status.wall_s : 0;
     } else { /* lost on the way from one partition to the next */
@@ -279,6 +279,6 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
         summary.status.state = "failed";
         summary.status.error = run->ctx->error;
     }
-    const enum tac_err told = tac_output_finish(run->ctx, run->out, &summary);
-    return err ? err : last ? last : record ? record : told;
+    const enum tac_err reported = tac_output_finish(run->ctx, run->out, &summary);
+    return err ? err : last ? last : record ? record : reported;
 }

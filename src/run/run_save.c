@@ -17,7 +17,7 @@ static enum tac_err save_record(struct tac_running *run)
     if (tac_simulation_now(&run->sim) == run->sim.last_frame)
         return tac_record_sync(run->record);
     TAC_TRY(tac_record_distribute(run->record));
-    run->sim.way->record->look(run->sim.state, TAC_LOOK_OTHERS);
+    run->sim.integrator->record->look(run->sim.state, TAC_LOOK_OTHERS);
     TAC_TRY(tac_record_partial(run->record, run->frame - 1));
 done:
     return err;
@@ -34,9 +34,9 @@ static enum tac_err tell_row(struct tac_running *run)
     if (run->row_at == now || sim->last_frame == now)
         return TAC_OK;
     run->row_at = -1;
-    if (sim->way->book != NULL && !sim->way->book->knows_row(sim->state))
+    if (sim->integrator->book != NULL && !sim->integrator->book->knows_row(sim->state))
         return TAC_OK;
-    TAC_TRY(sim->way->energy(sim->state, &run->row));
+    TAC_TRY(sim->integrator->energy(sim->state, &run->row));
     run->row_at = now;
 done:
     return err;
@@ -135,7 +135,7 @@ enum tac_err tac_running_save(struct tac_running *run)
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
     TAC_TRY(tell_row(run));
-    TAC_TRY(sim->way->state_out(sim->state, true, &state));
+    TAC_TRY(sim->integrator->state_out(sim->state, true, &state));
     TAC_TRY(describe(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
     TAC_TRY(write_state(run, state));

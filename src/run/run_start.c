@@ -75,9 +75,9 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     else if (o->record)
         TAC_TRY(tac_record_create(run->ctx, sim->whole, run->dir, &run->record));
     sim->record = run->record;
-    TAC_TRY(tac_agree(run->ctx, sim->way->record->begin(sim->state, run->record ? &run->record->log : NULL)));
+    TAC_TRY(tac_agree(run->ctx, sim->integrator->record->begin(sim->state, run->record ? &run->record->log : NULL)));
     if (resume && run->record != NULL)
-        sim->way->record->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
+        sim->integrator->record->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
 done:
     return err;
 }
@@ -86,7 +86,7 @@ done:
 static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state)
 {
     enum tac_err err;
-    TAC_TRY(run->sim.way->state_in(run->sim.state, *state));
+    TAC_TRY(run->sim.integrator->state_in(run->sim.state, *state));
     run->frame = (*state)->frame;
     run->sim.last_frame = (*state)->last_frame;
     run->restarts = (*state)->restarts + 1;
@@ -101,7 +101,7 @@ static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state
     run->followed_count = (*state)->follow_count;
     (*state)->follow = NULL;
     tac_checkpoint_destroy(state);
-    TAC_TRY(run->sim.way->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
+    TAC_TRY(run->sim.integrator->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
 done:
     return err;
 }
@@ -150,7 +150,7 @@ static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err er
     if (!err)
         err = start_record(run, resume);
     if (!err)
-        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->out));
+        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.integrator, run->sim.state, run->out));
     if (!err)
         err = tac_follow_create(&run->sim, run->followed, run->followed_count, &run->follow);
     if (!err)

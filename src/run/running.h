@@ -29,11 +29,11 @@ struct tac_running {
     double wall_start_s, wall_before_s; /* of this sitting; spent in earlier ones */
     int64_t all_before;                 /* ticks of all ranks that were committed in earlier ones */
     int64_t restarts;
-    double wished_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
-    double saved_wall_s, save_took_s;     /* when the newest checkpoint was written, and how long that took */
-    tac_time next_save;                   /* by simulated time */
-    char saved[64];                       /* name of the newest checkpoint */
-    struct tac_progress progress;         /* since this sitting began to step */
+    double requested_wall_s, longest_pass_s; /* since when the pass under way runs; what one took at most */
+    double saved_wall_s, save_took_s;        /* when the newest checkpoint was written, and how long that took */
+    tac_time next_save;                      /* by simulated time */
+    char saved[64];                          /* name of the newest checkpoint */
+    struct tac_progress progress;            /* since this sitting began to step */
     struct tac_energy_row row;
     int64_t contacts;     /* of the last frame's row; after a restart those at the checkpoint */
     tac_time row_at;      /* `row` is that of this time, for a frame that is not written yet; else before 0 */

@@ -23,10 +23,10 @@ struct tac_balance {
     int64_t joined_at;          /* the pass after which deep pairs last went to one rank; 0: never */
     struct tac_workload load;   /* work done until the last deal */
     struct tac_workload recent; /* from which on it says what the next deal should weigh */
-    int64_t dealt_at;           /* the pass after which that was */
+    int64_t distributed_at;     /* the pass after which that was */
     bool cut_known;             /* some partition has known the contacts */
     bool gathered;              /* one rank has all: more would be slower */
-    bool deals;                 /* tests: however little there is to do */
+    bool distributes_small;     /* tests: however little there is to do */
     bool due;                   /* a step was made since */
     uint64_t shuffle;           /* tests: rebalance at every commit */
 };
@@ -35,7 +35,7 @@ struct tac_simulation {
     struct tac_ctx *ctx;     /* borrowed: of the engine. In the public API it is `own` */
     struct tac_scene *whole; /* borrowed: what was read; on several ranks without its big arrays */
     struct tac_scene *local; /* owned; NULL on one rank */
-    const struct tac_integrator *way;
+    const struct tac_integrator *integrator;
     void *state;               /* owned, by the integrator; NULL: lost in a failure */
     struct tac_record *record; /* borrowed: breakpoints go there; NULL: nowhere */
     struct tac_balance balance;
@@ -91,15 +91,15 @@ int64_t tac_simulation_ticks(const struct tac_counters *counters);
 /* Local. The row of now is the last one from now on. */
 static inline void tac_simulation_begin_row(struct tac_simulation *sim)
 {
-    if (sim->way->book != NULL)
-        sim->way->book->begin_row(sim->state);
+    if (sim->integrator->book != NULL)
+        sim->integrator->book->begin_row(sim->state);
 }
 
 /* Local. */
 static inline struct tac_state_view tac_simulation_view(const struct tac_simulation *sim)
 {
     struct tac_state_view view;
-    sim->way->view(sim->state, &view);
+    sim->integrator->view(sim->state, &view);
     return view;
 }
 static inline tac_time tac_simulation_now(const struct tac_simulation *sim)
@@ -110,7 +110,7 @@ static inline tac_time tac_simulation_now(const struct tac_simulation *sim)
 /* ---- balance.c ---- */
 /* Collective. The first deal: owners of the pieces' vertices.  A small scene goes to one rank until it is known to have
  * more work. */
-enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces);
+enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pieces *pieces);
 /* Collective; after a step. Are the ranks out of balance, or do they talk too much, and is it worth the move?  If so
  * the scene is distributed anew, by what is known of contacts. */
 enum tac_err tac_simulation_balance(struct tac_simulation *sim);

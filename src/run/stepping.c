@@ -105,7 +105,7 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_check(sim, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
-    TAC_TRY(sim->way->energy(sim->state, &row)); /* the defect counts from here */
+    TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect counts from here */
     tac_simulation_begin_row(sim);
     sim->has_row = true;
 done:
@@ -143,11 +143,11 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     start.pieces = NULL;
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_make(sim, &pieces));
-    TAC_TRY(sim->way->state_in(sim->state, start.checkpoint));
+    TAC_TRY(sim->integrator->state_in(sim->state, start.checkpoint));
     sim->last_frame = start.checkpoint->last_frame;
     sim->restarts = start.checkpoint->restarts + 1;
     sim->wall_s = start.checkpoint->wall_s;
-    TAC_TRY(sim->way->contact_count(sim->state, &contacts));
+    TAC_TRY(sim->integrator->contact_count(sim->state, &contacts));
 done:
     tac_pieces_destroy(&pieces);
     tac_start_clear(&start);
@@ -197,7 +197,7 @@ static tac_time ask_watcher(void *user, tac_time t, struct tac_step *step)
 static enum tac_err hear_watcher(void *user, tac_time t, const struct tac_step *step)
 {
     struct tac_simulation *sim = user;
-    if (!step->told_stop || tac_simulation_now(sim) >= t)
+    if (!step->reported_stop || tac_simulation_now(sim) >= t)
         return TAC_OK;
     return tac_fail(sim->ctx, TAC_ERR_STOPPED, "the simulation stands at t = %.9g s, where its watcher stopped it",
                     tac_simulation_time(sim));
@@ -245,7 +245,7 @@ static enum tac_err make_views(struct tac_simulation *sim, const struct tac_stat
     if (!sim->looked) {
         for (size_t i = 0; i < n; i++)
             sim->id[i] = view->id ? view->id[i] : (tac_gid)i;
-        sim->way->positions(sim->state, sim->position);
+        sim->integrator->positions(sim->state, sim->position);
     }
     sim->looked = true;
 done:
@@ -293,7 +293,7 @@ enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_g
     for (tac_lid i = 0; id != NULL && i < view.owned; i++)
         id[i] = view.id ? view.id[i] : (tac_gid)i;
     if (x != NULL)
-        sim->way->positions(sim->state, x);
+        sim->integrator->positions(sim->state, x);
     for (tac_lid i = 0; v != NULL && i < view.owned; i++)
         memcpy(&v[3 * i], (const char *)view.velocity + (size_t)i * view.stride, 3 * sizeof *v);
     return TAC_OK;
@@ -311,7 +311,7 @@ enum tac_err tac_simulation_contacts(struct tac_simulation *sim, const struct ta
         return err;
     free(sim->contact);
     sim->contact = NULL;
-    err = sim->way->contacts(sim->state, &sim->contact, count);
+    err = sim->integrator->contacts(sim->state, &sim->contact, count);
     *list = sim->contact;
     return tac_simulation_leave(sim, err, true);
 }
@@ -326,7 +326,7 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
                         "the energy of t = %.9g s cannot be told: a restored simulation, or one that was stopped on "
                         "its way, does not know the velocities before the kicks of now; advance it first",
                         tac_simulation_time(sim));
-    err = sim->way->energy(sim->state, row);
+    err = sim->integrator->energy(sim->state, row);
     if (!err)
         tac_simulation_begin_row(sim);
     return tac_simulation_leave(sim, err, true);
@@ -370,7 +370,7 @@ enum tac_err tac_simulation_save(struct tac_simulation *sim, const char *folder,
     if (err)
         return err;
     TAC_TRY(make_folder(sim, folder));
-    TAC_TRY(sim->way->state_out(sim->state, true, &state));
+    TAC_TRY(sim->integrator->state_out(sim->state, true, &state));
     state->frame = next_frame(sim);
     state->last_frame = sim->last_frame;
     state->restarts = sim->restarts;

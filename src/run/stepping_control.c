@@ -18,8 +18,8 @@ static enum tac_err enter_scene(struct tac_simulation *sim, const struct tac_che
     if (sim->local != NULL)
         TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces)); /* owners stay */
     TAC_TRY(tac_simulation_rebuild(sim, pieces, state));
-    if (sim->way->change != NULL)
-        TAC_TRY(sim->way->change->in(sim->state, motion, kept));
+    if (sim->integrator->change != NULL)
+        TAC_TRY(sim->integrator->change->in(sim->state, motion, kept));
 done:
     tac_pieces_destroy(&pieces);
     return err;
@@ -74,20 +74,20 @@ enum tac_err tac_simulation_change(struct tac_simulation *sim, const char *assig
     void *kept = NULL;
     *lost = false;
     TAC_TRY(tac_agree(sim->ctx, tac_scene_change(sim->ctx, sim->whole, assignment, tac_simulation_now(sim), &change)));
-    if (sim->way->change != NULL)
-        TAC_TRY(sim->way->change->out(sim->state, &kept));
-    TAC_TRY(sim->way->state_out(sim->state, false, &state));
+    if (sim->integrator->change != NULL)
+        TAC_TRY(sim->integrator->change->out(sim->state, &kept));
+    TAC_TRY(sim->integrator->state_out(sim->state, false, &state));
     TAC_TRY(copy_state(sim->ctx, state, &fitted));
-    if (sim->way->change != NULL)
-        sim->way->change->fit(sim->state, &change.scene, change.motion, &fitted);
+    if (sim->integrator->change != NULL)
+        sim->integrator->change->fit(sim->state, &change.scene, change.motion, &fitted);
     sim->looked = false;
     TAC_TRY(change_scene(sim, &change, state, &fitted, kept, lost));
 done:
     free(fitted.script);
     free(fitted.friction_state);
     tac_checkpoint_destroy(&state);
-    if (sim->way->change != NULL)
-        sim->way->change->clear(&kept);
+    if (sim->integrator->change != NULL)
+        sim->integrator->change->clear(&kept);
     tac_scene_change_clear(&change);
     return err;
 }

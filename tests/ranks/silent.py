@@ -57,10 +57,10 @@ def main():
             if c is not None:
                 acted = c["committed"]["penalty"] + c["committed"]["limit"] - c["silent"]
                 ratio = c["silent"] / acted if acted else float("inf")
-                told = c["messages_sent"] / max(1, c["windows"])
+                reported = c["messages_sent"] / max(1, c["windows"])
                 print("%-12s %d ranks: %d ticks acted, %d silent (%.1f), %d windows, %d rollbacks, layer %d, %d messages (%.0f)"
                       % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"],
-                         c["messages_sent"], told))
+                         c["messages_sent"], reported))
                 trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
                 ticks = c["committed"]["penalty"] + c["committed"]["limit"]
                 lists = c["candidate_builds"]
@@ -78,7 +78,7 @@ def main():
                     trouble = "%d vertices dealt anew, fewer than %d" % (c["migrations"], options.moved)
                 if ranks > 1 and c["migrations"] > options.stay:
                     trouble = "%d vertices dealt anew, more than %d" % (c["migrations"], options.stay)
-                if told > options.messages:
+                if reported > options.messages:
                     trouble = "more than %g messages a window" % options.messages
             if trouble:
                 wrong += 1

@@ -36,23 +36,23 @@ done:
 
 /* ---- naps: all owners of a shared pair skip the same ticks, so they go by a speed that one of them tells ---- */
 
-static enum tac_err set_pace(struct tac_sim *sim, int32_t slot, double speed)
+static enum tac_err set_pair_speed(struct tac_sim *sim, int32_t slot, double speed)
 {
     enum tac_err err;
     struct tac_ranks *r = sim->ranks;
-    TAC_TRY(tac_grow(sim->ctx, &r->pace, &r->pace_capacity, r->pace_count + 1, sizeof *r->pace));
-    r->pace[r->pace_count++] = (struct tac_nap_pace){slot, speed};
+    TAC_TRY(tac_grow(sim->ctx, &r->speed_order, &r->speed_capacity, r->speed_count + 1, sizeof *r->speed_order));
+    r->speed_order[r->speed_count++] = (struct tac_pair_speed){slot, speed};
     sim->active.pair[slot].speed = speed;
 done:
     return err;
 }
 
-enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot)
+enum tac_err tac_order_awake(struct tac_sim *sim, int32_t slot)
 {
-    return sim->active.pair[slot].shared ? set_pace(sim, slot, 0) : TAC_OK;
+    return sim->active.pair[slot].shared ? set_pair_speed(sim, slot, 0) : TAC_OK;
 }
 
-enum tac_err tac_paces(struct tac_sim *sim)
+enum tac_err tac_order_speeds(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     for (size_t k = 0; k < sim->active.pair_count && sim->ranks; k++) {
@@ -62,7 +62,7 @@ enum tac_err tac_paces(struct tac_sim *sim)
         const bool known = sim->state.now >= p->seen_awake && p->seen_speed < INFINITY;
         const double speed = known ? p->seen_speed : 0;
         if (speed != p->speed)
-            TAC_TRY(set_pace(sim, (int32_t)k, speed));
+            TAC_TRY(set_pair_speed(sim, (int32_t)k, speed));
     }
 done:
     return err;
@@ -81,17 +81,17 @@ static bool concerns(const struct tac_sim *sim, const tac_lid *v, int n, int ran
 
 /* What begins a message that is not empty: so many commands, then paces. */
 struct head {
-    int64_t commands, paces;
+    int64_t commands, speeds;
 };
 
-struct pace {
+struct speed_order {
     uint64_t key;
     double speed;
 };
 
-static bool pace_concerns(const struct tac_sim *sim, const struct tac_nap_pace *pace, int rank)
+static bool speed_concerns(const struct tac_sim *sim, const struct tac_pair_speed *speed_order, int rank)
 {
-    const struct tac_pair *p = &sim->active.pair[pace->slot];
+    const struct tac_pair *p = &sim->active.pair[speed_order->slot];
     return concerns(sim, p->v, p->count, rank);
 }
 
@@ -102,16 +102,16 @@ static size_t fill(void *self, struct tac_neighbor *n)
     struct head head = {0, 0};
     for (size_t k = 0; k < r->order_count; k++)
         head.commands += concerns(sim, r->order[k].v, r->order[k].count, n->rank);
-    for (size_t k = 0; k < r->pace_count; k++)
-        head.paces += pace_concerns(sim, &r->pace[k], n->rank);
-    if (head.commands + head.paces == 0)
+    for (size_t k = 0; k < r->speed_count; k++)
+        head.speeds += speed_concerns(sim, &r->speed_order[k], n->rank);
+    if (head.commands + head.speeds == 0)
         return 0;
     const size_t bytes =
-        sizeof head + (size_t)head.commands * sizeof(struct command) + (size_t)head.paces * sizeof(struct pace);
+        sizeof head + (size_t)head.commands * sizeof(struct command) + (size_t)head.speeds * sizeof(struct speed_order);
     if (!tac_halo_room(&sim->ranks->halo, n, bytes))
         return 0;
-    memcpy(n->told, &head, sizeof head);
-    struct command *command = (struct command *)(n->told + sizeof head);
+    memcpy(n->report, &head, sizeof head);
+    struct command *command = (struct command *)(n->report + sizeof head);
     for (size_t k = 0; k < r->order_count; k++) {
         const struct tac_order *o = &r->order[k];
         if (!concerns(sim, o->v, o->count, n->rank))
@@ -124,10 +124,11 @@ static size_t fill(void *self, struct tac_neighbor *n)
             tac_ghost_describe(sim->scene, o->v[i], &command->vertex[i]);
         command++;
     }
-    struct pace *pace = (struct pace *)command;
-    for (size_t k = 0; k < r->pace_count; k++)
-        if (pace_concerns(sim, &r->pace[k], n->rank))
-            *pace++ = (struct pace){sim->active.pair[r->pace[k].slot].key, r->pace[k].speed};
+    struct speed_order *speed_order = (struct speed_order *)command;
+    for (size_t k = 0; k < r->speed_count; k++)
+        if (speed_concerns(sim, &r->speed_order[k], n->rank))
+            *speed_order++ =
+                (struct speed_order){sim->active.pair[r->speed_order[k].slot].key, r->speed_order[k].speed};
     return bytes;
 }
 
@@ -158,13 +159,13 @@ static void hear(void *self, struct tac_neighbor *n)
         return;
     memcpy(&head, n->heard, sizeof head);
     const struct command *command = (const struct command *)(n->heard + sizeof head);
-    const struct pace *pace = (const struct pace *)(command + head.commands);
+    const struct speed_order *speed_order = (const struct speed_order *)(command + head.commands);
     for (int64_t k = 0; k < head.commands; k++)
         tac_ranks_failed(sim, obey(sim, &command[k]));
-    for (int64_t k = 0; k < head.paces && !tac_ranks_down(sim); k++) {
-        const int32_t slot = tac_active_find(&sim->active, pace[k].key);
+    for (int64_t k = 0; k < head.speeds && !tac_ranks_down(sim); k++) {
+        const int32_t slot = tac_active_find(&sim->active, speed_order[k].key);
         TAC_CHECK(slot >= 0);
-        sim->active.pair[slot].speed = pace[k].speed;
+        sim->active.pair[slot].speed = speed_order[k].speed;
     }
 }
 
@@ -173,5 +174,5 @@ void tac_orders_exchange(struct tac_sim *sim)
     if (!sim->ranks)
         return;
     tac_halo_exchange(&sim->ranks->halo, TAG_ORDERS, fill, hear, sim);
-    sim->ranks->order_count = sim->ranks->pace_count = 0;
+    sim->ranks->order_count = sim->ranks->speed_count = 0;
 }

@@ -369,7 +369,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     free(r->meeting);
     free(r->wanted);
     free(r->order);
-    free(r->pace);
+    free(r->speed_order);
     free(r->rerun);
     free(r->has_path);
     free(r);

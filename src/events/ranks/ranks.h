@@ -35,7 +35,7 @@ struct tac_order {
 };
 
 /* The speed that naps of a shared pair go by from now on, for its other owners. */
-struct tac_nap_pace {
+struct tac_pair_speed {
     int32_t slot;
     double speed; /* m/s; 0: it stays awake */
 };
@@ -68,8 +68,8 @@ struct tac_ranks {
     size_t order_count, order_capacity;
     struct tac_order *order; /* owned: layer groups that were active or dropped here since the last talk */
 
-    size_t pace_count, pace_capacity;
-    struct tac_nap_pace *pace; /* owned: to be told with the orders */
+    size_t speed_count, speed_capacity;
+    struct tac_pair_speed *speed_order; /* owned: to be told with the orders */
 
     tac_time shortest; /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
     int64_t chatter;   /* tick messages since the last rebalancing while that was deep (rebalance.h) */
@@ -163,9 +163,9 @@ void tac_prime(struct tac_sim *sim, int32_t slot, double d);
 /* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
 /* Local. The speeds that naps of shared pairs go by in the next window.  On one rank nothing happens. */
-enum tac_err tac_paces(struct tac_sim *sim);
+enum tac_err tac_order_speeds(struct tac_sim *sim);
 /* Local. A pair has overslept: if it is shared, all its owners keep it awake when the pass is run again. */
-enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot);
+enum tac_err tac_order_awake(struct tac_sim *sim, int32_t slot);
 /* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
 void tac_orders_exchange(struct tac_sim *sim);
 

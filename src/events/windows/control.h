@@ -10,11 +10,11 @@ enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
 /* Why a pass ended early, and what the ranks wish. */
 struct tac_control {
     enum tac_stop stop;
-    enum tac_err failed;        /* one rank alone: what failed in the pass under way */
-    int64_t ask_stop, ask_save; /* this rank's wishes: to end the run early, to have a checkpoint */
-    int told_stop, told_save;   /* what the last pass' reduction says that some rank wishes */
-    int64_t told_chatter;       /* likewise: ranks.h, of the rank that has most */
-    tac_time stretch;           /* contact off: how far to go at once */
+    enum tac_err failed;              /* one rank alone: what failed in the pass under way */
+    int64_t ask_stop, ask_save;       /* this rank's wishes: to end the run early, to have a checkpoint */
+    int reported_stop, reported_save; /* what the last pass' reduction says that some rank wishes */
+    int64_t reported_chatter;         /* likewise: ranks.h, of the rank that has most */
+    tac_time stretch;                 /* contact off: how far to go at once */
 };
 
 /* The windows' lengths, and what they follow from. */
@@ -27,11 +27,11 @@ struct tac_windows {
     int32_t count, cut;                        /* of those windows; windows that were cut, one after another */
     bool known;                                /* costs are counted */
     bool is_free;                              /* nothing but contact and gravity has a period, on any rank */
-    int64_t looks, cost_told; /* at candidates since the start; this rank's costs up to the last pass */
-    tac_time period_wanted;   /* shortest period of a layer group that the pass under way would not take on */
-    tac_time least_period;    /* the shortest that all ranks had or wanted in the last pass */
-    tac_time ticks;           /* most ticks of one layer group that a window should have */
-    int32_t halved;           /* so often, after misses in windows that had those */
+    int64_t looks, cost_reported; /* at candidates since the start; this rank's costs up to the last pass */
+    tac_time period_wanted;       /* shortest period of a layer group that the pass under way would not take on */
+    tac_time least_period;        /* the shortest that all ranks had or wanted in the last pass */
+    tac_time ticks;               /* most ticks of one layer group that a window should have */
+    int32_t halved;               /* so often, after misses in windows that had those */
 };
 
 #endif

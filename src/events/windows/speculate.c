@@ -77,7 +77,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
         if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
-            TAC_TRY(tac_pace_stop(sim, q->slot));
+            TAC_TRY(tac_order_awake(sim, q->slot));
             continue;
         }
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
@@ -92,7 +92,7 @@ static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *va
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
-    err = tac_paces(sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
+    err = tac_order_speeds(sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
 done:
     return err;
 }
@@ -359,7 +359,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     else if (!tac_ranks_down(sim))
         TAC_TRY(tac_ranks_hold(sim, tac_kinetic_committed(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
-    TAC_TRY(tac_ranks_hold(sim, tac_paces(sim)));
+    TAC_TRY(tac_ranks_hold(sim, tac_order_speeds(sim)));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */

@@ -89,7 +89,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
 {
     struct tac_counters *k = &c->counters;
     const int64_t *const first = integer;
-    int64_t has_start = c->has_start, has_row = c->has_row, plans_told = 0 /* of former versions */;
+    int64_t has_start = c->has_start, has_row = c->has_row, plans_reported = 0 /* of former versions */;
     int64_t *const whole[] = {
         &c->now,
         &c->frame,
@@ -128,7 +128,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof whole / sizeof whole[0];
     carry_ticks(k, 0, FIRST_KINDS, integer, out);
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_told, &has_row,
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_reported, &has_row,
                              &c->folder.entry_count};
     integer += 2 * FIRST_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {

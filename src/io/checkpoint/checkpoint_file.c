@@ -187,36 +187,36 @@ static void share(struct tac_ctx *ctx, void *data, size_t bytes)
         MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, ctx->comm);
 }
 
-struct told {
+struct reported {
     int64_t length;
     uint32_t crc;
     char why[256];
 };
 
-static void look(const char *path, struct told *told)
+static void look(const char *path, struct reported *reported)
 {
     unsigned char block[TAC_CHECKPOINT_BLOCK];
     struct stat file;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &file) != 0) {
-        snprintf(told->why, sizeof told->why, "it cannot be read (%s)", strerror(errno));
+        snprintf(reported->why, sizeof reported->why, "it cannot be read (%s)", strerror(errno));
     } else if (!S_ISREG(file.st_mode)) {
-        snprintf(told->why, sizeof told->why, "it is no file");
+        snprintf(reported->why, sizeof reported->why, "it is no file");
     } else if (!read_block(fd, block)) {
-        snprintf(told->why, sizeof told->why, "it is no checkpoint of Tactus, or its beginning is damaged");
+        snprintf(reported->why, sizeof reported->why, "it is no checkpoint of Tactus, or its beginning is damaged");
     } else {
         const struct head h = head_unpack(block);
         if (h.version != VERSION)
-            snprintf(told->why, sizeof told->why, "its format is %" PRIu32 ", but this version (%s) reads %d",
+            snprintf(reported->why, sizeof reported->why, "its format is %" PRIu32 ", but this version (%s) reads %d",
                      h.version, tac_version(), VERSION);
         else if (h.length <= 0 || h.length != file.st_size - TAC_CHECKPOINT_BLOCK)
-            snprintf(told->why, sizeof told->why,
+            snprintf(reported->why, sizeof reported->why,
                      "it is damaged: it has %" PRId64 " bytes after its head, where %" PRId64 " were written",
                      (int64_t)file.st_size - TAC_CHECKPOINT_BLOCK, h.length);
         else if (!h.clean)
-            snprintf(told->why, sizeof told->why, "it is damaged: its head is not what was written");
-        told->length = h.length;
-        told->crc = h.crc;
+            snprintf(reported->why, sizeof reported->why, "it is damaged: its head is not what was written");
+        reported->length = h.length;
+        reported->crc = h.crc;
     }
     if (fd >= 0)
         close(fd);
@@ -225,23 +225,23 @@ static void look(const char *path, struct told *told)
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size)
 {
     enum tac_err err = TAC_OK;
-    struct told told;
+    struct reported reported;
     uint32_t crc = 0;
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     if (ctx->rank == 0)
-        look(path, &told);
-    share(ctx, &told, sizeof told);
-    if (told.why[0] == '\0')
-        err = tac_checkpoint_crc_all(ctx, path, told.length, &crc);
+        look(path, &reported);
+    share(ctx, &reported, sizeof reported);
+    if (reported.why[0] == '\0')
+        err = tac_checkpoint_crc_all(ctx, path, reported.length, &crc);
     if (err == TAC_ERR_INPUT) {
         /* A disk that cannot be read is one more way of not being whole. */
-        snprintf(told.why, sizeof told.why, "%.250s", ctx->error);
+        snprintf(reported.why, sizeof reported.why, "%.250s", ctx->error);
         ctx->error[0] = '\0';
         err = TAC_OK;
-    } else if (!err && told.why[0] == '\0' && crc != told.crc) {
-        snprintf(told.why, sizeof told.why, "it is damaged: its contents are not what was written");
+    } else if (!err && reported.why[0] == '\0' && crc != reported.crc) {
+        snprintf(reported.why, sizeof reported.why, "it is damaged: its contents are not what was written");
     }
-    snprintf(why, size, "%s", told.why);
+    snprintf(why, size, "%s", reported.why);
     return err;
 }
 

@@ -344,7 +344,7 @@ static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
-enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t told, struct tac_folder *f,
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t reported, struct tac_folder *f,
                                int64_t *restarts)
 {
     enum tac_err err = TAC_OK;
@@ -369,7 +369,7 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
     TAC_TRY(tac_folder_lock_ranks(ctx, f, mark != NULL));
     const json_t *before = json_object_get(mark, "restarts");
     *restarts = 1 + (json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before)
-                     : here                                                     ? told
+                     : here                                                     ? reported
                                                                                 : 0);
 done:
     json_decref(mark);

@@ -55,17 +55,17 @@ static int wait_for_ranks(struct tac_ctx *ctx, const struct tac_folder *f, int f
 {
     enum { EVERY_US = 50000, REFUSED = 6 };
     const double begin_s = tac_wall_s(), tell_s = tell_after_s(ctx);
-    bool told = false;
+    bool reported = false;
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const double waited_s = tac_wall_s() - begin_s;
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK || waited_s > REFUSED * tell_s)
             return errno;
-        if (!told && waited_s > tell_s)
+        if (!reported && waited_s > tell_s)
             tac_warn(ctx, "waiting for ranks of an earlier run that hold '%s/%s' (see them with 'fuser -v %s/%s')",
                      f->dir, TAC_RANKS_LOCK, f->dir, TAC_RANKS_LOCK);
-        told = told || waited_s > tell_s;
+        reported = reported || waited_s > tell_s;
         usleep(EVERY_US);
     }
     return 0;
@@ -126,7 +126,7 @@ static int share_lock(int fd)
 void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_folder *f)
 {
     char path[4200], first[256] = "";
-    int told[2] = {0, 0}; /* a lock does not reach; why a rank has none */
+    int reported[2] = {0, 0}; /* a lock does not reach; why a rank has none */
     if (ctx->size == 1)
         return;
     tac_process_machine(first, sizeof first);
@@ -134,23 +134,23 @@ void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_fol
     if (ctx->rank > 0) {
         snprintf(path, sizeof path, "%.4096s/%s", dir, TAC_RANKS_LOCK);
         f->ranks = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        told[1] = f->ranks < 0 ? errno : 0;
-        told[0] = f->ranks >= 0 && has_alone(f->ranks, first);
+        reported[1] = f->ranks < 0 ? errno : 0;
+        reported[0] = f->ranks >= 0 && has_alone(f->ranks, first);
     }
-    MPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_INT, MPI_MAX, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, reported, 2, MPI_INT, MPI_MAX, ctx->comm);
     if (ctx->rank > 0 && f->ranks >= 0)
-        told[1] = share_lock(f->ranks);
-    MPI_Allreduce(MPI_IN_PLACE, &told[1], 1, MPI_INT, MPI_MAX, ctx->comm);
-    if (told[0])
+        reported[1] = share_lock(f->ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &reported[1], 1, MPI_INT, MPI_MAX, ctx->comm);
+    if (reported[0])
         tac_warn(ctx,
                  "locks in '%s' do not reach from one machine to the other, so a restart cannot see ranks of this run "
                  "that are left: status.json alone decides (a Lustre file system is mounted with 'flock' for that)",
                  dir);
-    else if (told[1] != 0)
+    else if (reported[1] != 0)
         tac_warn(ctx,
                  "not every rank can hold '%s/%s' (%s), so a restart cannot see ranks of this run that are left: "
                  "status.json alone decides",
-                 dir, TAC_RANKS_LOCK, strerror(told[1]));
+                 dir, TAC_RANKS_LOCK, strerror(reported[1]));
 }
 
 void tac_lock_release(int *fd)

@@ -311,15 +311,15 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
 {
     enum tac_err err = tac_frames_close(ctx, out->frames);
-    struct tac_summary told = *summary;
+    struct tac_summary reported = *summary;
     int64_t peak = tac_memory_peak();
     MPI_Reduce(&peak, &out->peak_memory_bytes, 1, MPI_INT64_T, MPI_MAX, 0, ctx->comm);
     if (err) {
-        told.status.state = "failed";
-        told.status.error = ctx->error;
+        reported.status.state = "failed";
+        reported.status.error = ctx->error;
     }
     if (ctx->rank == 0) {
-        enum tac_err small = write_last(ctx, out, &told);
+        enum tac_err small = write_last(ctx, out, &reported);
         err = err > small ? err : small;
     }
     return tac_agree(ctx, err);

@@ -73,15 +73,15 @@ static bool begun_anew(const struct look *l, FILE *file)
 }
 
 /* The lines, as far as the checkpoint tells of them.  *anew: only the header is from before it. */
-static enum tac_err compare_lines(const struct look *l, FILE *file, const struct tac_output_sums *told, bool *anew)
+static enum tac_err compare_lines(const struct look *l, FILE *file, const struct tac_output_sums *reported, bool *anew)
 {
     enum tac_err err = TAC_OK;
     char *line = NULL;
     size_t capacity = 0;
     *anew = false;
-    for (int64_t n = 0; n < told->count; n++) {
+    for (int64_t n = 0; n < reported->count; n++) {
         const ssize_t length = getline(&line, &capacity, file);
-        if (n == 1 && (length <= 0 || sum_of(line, (size_t)length) != told->line[n]) && begun_anew(l, file)) {
+        if (n == 1 && (length <= 0 || sum_of(line, (size_t)length) != reported->line[n]) && begun_anew(l, file)) {
             *anew = true;
             break;
         }
@@ -90,7 +90,7 @@ static enum tac_err compare_lines(const struct look *l, FILE *file, const struct
                 tac_fail(l->ctx, TAC_ERR_RUN, "cannot read %s/%s: %s", l->out->folder.dir, l->name, strerror(errno)));
         if (length <= 0)
             TAC_TRY(refuse(l, n + 1, "is missing"));
-        if (sum_of(line, (size_t)length) != told->line[n])
+        if (sum_of(line, (size_t)length) != reported->line[n])
             TAC_TRY(refuse(l, n + 1, "is not what was written"));
     }
 done:
@@ -98,7 +98,7 @@ done:
     return err;
 }
 
-static enum tac_err look_at(const struct look *l, const struct tac_output_sums *told)
+static enum tac_err look_at(const struct look *l, const struct tac_output_sums *reported)
 {
     enum tac_err err = TAC_OK;
     bool anew = true;
@@ -111,8 +111,8 @@ static enum tac_err look_at(const struct look *l, const struct tac_output_sums *
         return err;
     }
     if (file != NULL)
-        err = compare_lines(l, file, told, &anew);
-    if (!err && anew && told->count > 1)
+        err = compare_lines(l, file, reported, &anew);
+    if (!err && anew && reported->count > 1)
         tac_warn(l->ctx, "%s/%s has no rows from before the checkpoint, and goes on with those after it",
                  l->out->folder.dir, l->name);
     if (file != NULL)

@@ -157,8 +157,8 @@ static enum tac_err salvage(struct tac_ctx *ctx, const struct tac_scene *scene, 
 }
 
 /* Are those frames there that the checkpoint tells of?  None at all is told, and taken. */
-static enum tac_err find_told(struct tac_ctx *ctx, const struct tac_output_past *past,
-                              const struct tac_frames_plan *plan)
+static enum tac_err find_reported_frames(struct tac_ctx *ctx, const struct tac_output_past *past,
+                                         const struct tac_frames_plan *plan)
 {
     int64_t k = 0;
     for (int64_t i = 0; i < past->entry_count; i++) {
@@ -233,7 +233,7 @@ enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene,
         err = first ? look(ctx, scene, dir, past, plan) : TAC_OK;
     }
     if (!err && first && here)
-        err = find_told(ctx, past, plan);
+        err = find_reported_frames(ctx, past, plan);
     /* A run that began from a checkpoint has no frames before it. */
     for (int64_t k = first ? past->entry_count : 0; k-- > 0;)
         plan->first = past->entry[k].frame ? past->entry[k].index : plan->first;

@@ -118,13 +118,13 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
 {
     struct tac_point *const out = r->distribute.out, *const in = r->distribute.in;
     size_t count = 0;
-    int64_t head[2] = {0, 1}, told[2] = {0, 1}; /* points that come; whether more will */
+    int64_t head[2] = {0, 1}, reported[2] = {0, 1}; /* points that come; whether more will */
     if (!err)
         err = tac_spill_begin(&r->block, 0);
     if (!err)
         err = tac_merge_open(&r->own, to, r->merge_points, &r->merge);
-    while (head[1] || told[1]) {
-        const int partner = told[1] ? from : MPI_PROC_NULL;
+    while (head[1] || reported[1]) {
+        const int partner = reported[1] ? from : MPI_PROC_NULL;
         const int target = head[1] ? to : MPI_PROC_NULL;
         count = 0;
         if (!err && head[1])
@@ -132,20 +132,20 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
         head[0] = err ? 0 : (int64_t)count;
         head[1] = head[1] && !err && count == r->portion;
         if (to == r->ctx->rank) {
-            told[1] = head[1];
+            reported[1] = head[1];
             if (!err)
                 err = tac_record_take(r, out, count);
             continue;
         }
-        MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, told, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
+        MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, reported, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
                      MPI_STATUS_IGNORE);
         if (partner == MPI_PROC_NULL)
-            told[0] = 0;
+            reported[0] = 0;
         MPI_Sendrecv(out, (int)(head[0] * (int64_t)sizeof *out), MPI_BYTE, target, TAG_POINTS, in,
-                     (int)(told[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
+                     (int)(reported[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
                      MPI_STATUS_IGNORE);
         if (!err)
-            err = tac_record_take(r, in, (size_t)told[0]);
+            err = tac_record_take(r, in, (size_t)reported[0]);
     }
     return err;
 }

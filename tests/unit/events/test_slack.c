@@ -105,9 +105,10 @@ static void judge(const struct world *w, tac_time end)
             const bool is_due = next < found && due[next] == k;
             double deviation;
             if (!tac_pair_is_limit((enum tac_pair_type)c->list[k].type)) {
-                const double told = tac_slack_change(c->move, &c->slack.of[k], &deviation), wanted = change(w->sim, k);
-                CHECK(fabs(told - wanted) <= 1e-14 * wanted && deviation == stray(w->sim, k),
-                      "candidate %zu changes by %g m and %g m, not %g m and %g m", k, told, deviation, wanted,
+                const double reported = tac_slack_change(c->move, &c->slack.of[k], &deviation),
+                             wanted = change(w->sim, k);
+                CHECK(fabs(reported - wanted) <= 1e-14 * wanted && deviation == stray(w->sim, k),
+                      "candidate %zu changes by %g m and %g m, not %g m and %g m", k, reported, deviation, wanted,
                       stray(w->sim, k));
             }
             if (!is_due) {
