@@ -53,7 +53,7 @@ static bool is_left_over(int base, const char *name, int *lock)
 }
 
 /* What killed processes have left. */
-static void sweep(const char *base)
+static void remove_left_over(const char *base)
 {
     DIR *entries = opendir(base);
     struct dirent *entry;
@@ -72,7 +72,7 @@ static void sweep(const char *base)
 }
 
 /* Makes the folder ours for others that sweep; without a lock nobody ever will. */
-static void own(void)
+static void lock_folder(void)
 {
     char path[MOST_PATH + 16], machine[MACHINE];
     snprintf(path, sizeof path, "%s/" OWNER, folder);
@@ -93,13 +93,13 @@ void tac_alone_begin(void)
         return;
     const char *base = getenv("TMPDIR");
     base = base != NULL && base[0] ? base : "/tmp";
-    sweep(base);
+    remove_left_over(base);
     int n = snprintf(folder, sizeof folder, "%s/" PREFIX "XXXXXX", base);
     if (n < 0 || (size_t)n >= sizeof folder || mkdtemp(folder) == NULL) {
         folder[0] = '\0'; /* Open MPI will say so if it cannot do without */
         return;
     }
-    own();
+    lock_folder();
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
     /* A process alone needs no daemon and no network: it starts in hundredths of a second instead of tenths. */
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);

@@ -90,8 +90,8 @@ done:
 }
 
 /* The folder's run first, then frames, then the record: of a run that still goes on, the later ones hold more. */
-static enum tac_err audit(struct tac_ctx *ctx, const char *dir, struct tac_audit_options *options, bool frames,
-                          bool as_json)
+static enum tac_err audit_folder(struct tac_ctx *ctx, const char *dir, struct tac_audit_options *options, bool frames,
+                                 bool as_json)
 {
     enum tac_err err;
     struct tac_audit_run run;
@@ -163,7 +163,7 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
     }
     TAC_TRY(tac_agree(ctx, check_options(ctx, count == 1 ? dir : NULL, memory_mb, &options)));
     options.memory_bytes = isnan(memory_mb) ? 0 : (int64_t)(memory_mb * 0x1p20);
-    err = audit(ctx, dir, &options, frames, as_json);
+    err = audit_folder(ctx, dir, &options, frames, as_json);
 done:
     return err;
 }

@@ -32,7 +32,7 @@ struct report {
 };
 
 /* Keeps a warning for the report. */
-static void keep(void *list, const char *sentence)
+static void keep_warning(void *list, const char *sentence)
 {
     tac_json_append(list, tac_json_text(sentence));
 }
@@ -44,8 +44,8 @@ static bool is_wanted(void *user)
 }
 
 /* All but what it costs. */
-static enum tac_err describe(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
-                             struct report *r)
+static enum tac_err describe_scene(struct tac_ctx *ctx, const struct arguments *a,
+                                   const struct tac_scene_source *source, struct report *r)
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = NULL;
@@ -84,7 +84,7 @@ static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a
     return err;
 }
 
-static enum tac_err print(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
+static enum tac_err print_report(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
 {
     if (!a->json) {
         tac_check_summary(stdout, a->scene != NULL ? a->scene : a->restart, r->json, ctx->warnings);
@@ -112,7 +112,7 @@ static void print_details(struct report *r, bool after_summary)
 }
 
 /* Collective. Rank 0 alone describes the scene; all of them run the pilot. */
-static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
+static enum tac_err check_scene(struct tac_ctx *ctx, const struct arguments *a)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone = *ctx;
@@ -122,10 +122,10 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
     const struct tac_pilot_options options = {.seconds = a->pilot, .restart = a->restart, .go_on = is_wanted};
     if (ctx->size > 1)
         tac_ctx_init(&alone, MPI_COMM_SELF);
-    alone.warned = keep;
+    alone.warned = keep_warning;
     alone.warned_user = &r.warned;
     if (ctx->rank == 0)
-        err = describe(&alone, a, &source, &r);
+        err = describe_scene(&alone, a, &source, &r);
     memcpy(ctx->error, alone.error, sizeof ctx->error);
     TAC_TRY(tac_agree(ctx, err));
     if (!isnan(a->pilot)) {
@@ -140,7 +140,7 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
         TAC_TRY(tac_agree(ctx, err));
     }
     if (ctx->rank == 0)
-        err = print(&alone, a, &r);
+        err = print_report(&alone, a, &r);
     memcpy(ctx->error, alone.error, sizeof ctx->error);
 done:
     print_details(&r, err == TAC_OK);
@@ -152,7 +152,7 @@ done:
 }
 
 /* What the command line alone tells. */
-static enum tac_err examine(struct tac_ctx *ctx, const struct arguments *a, int scenes)
+static enum tac_err check_arguments(struct tac_ctx *ctx, const struct arguments *a, int scenes)
 {
     if (!isnan(a->pilot) && !(a->pilot > 0 && isfinite(a->pilot)))
         return tac_fail(ctx, TAC_ERR_INPUT,
@@ -188,8 +188,8 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
         tac_options_help("check", usage, about, option, options);
     if (a.help)
         goto done;
-    TAC_TRY(examine(ctx, &a, count));
-    err = check(ctx, &a);
+    TAC_TRY(check_arguments(ctx, &a, count));
+    err = check_scene(ctx, &a);
 done:
     free(a.set.item);
     return err;

@@ -136,14 +136,14 @@ static bool whole_name(const struct export *e, char *path, size_t size)
     return format == GLTF || format == TAC_EXPORT_VTU || format == TAC_EXPORT_VTP;
 }
 
-static enum tac_err refuse_there(struct tac_ctx *ctx, const char *path)
+static enum tac_err refuse_existing(struct tac_ctx *ctx, const char *path)
 {
     return tac_fail(ctx, TAC_ERR_INPUT, "'%s' exists; give --overwrite to replace it, or choose another folder with -o",
                     path);
 }
 
 /* Before anything is written: is all of it allowed? */
-static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
+static enum tac_err prepare_files(struct tac_ctx *ctx, const struct export *e)
 {
     struct stat s;
     char path[4096];
@@ -158,10 +158,10 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
     for (int64_t k = 0; !e->overwrite && format != GLTF && k < e->r->frame_count; k++) {
         file_name(e, k, path, sizeof path);
         if (e->chosen[k] && lstat(path, &s) == 0)
-            return refuse_there(ctx, path);
+            return refuse_existing(ctx, path);
     }
     if (whole_name(e, path, sizeof path) && !e->overwrite && lstat(path, &s) == 0)
-        return refuse_there(ctx, path);
+        return refuse_existing(ctx, path);
     return TAC_OK;
 }
 
@@ -222,7 +222,7 @@ static enum tac_err export_run(struct tac_ctx *ctx, struct tac_reader *r, const 
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->x, &e->x));
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->v, &e->v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->f, &e->f));
-    TAC_TRY(prepare(ctx, e));
+    TAC_TRY(prepare_files(ctx, e));
     TAC_TRY(write_frames(ctx, e, &written));
     printf("%s: %" PRId64 " %s file%s\n", e->dir, written, e->format, format_of(e) == GLTF ? "" : "s");
 done:

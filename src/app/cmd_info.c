@@ -216,7 +216,7 @@ done:
 
 /* ---- run folders ---- */
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *info_text(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
     return text != NULL ? text : "?";
@@ -224,7 +224,7 @@ static const char *text_of(const json_t *o, const char *key)
 
 static const char *state_text(const json_t *status)
 {
-    const char *state = text_of(status, "state");
+    const char *state = info_text(status, "state");
     if (strcmp(state, "running") == 0 && tac_process_alive(status) == TAC_ALIVE_NO)
         return "ended without saying so";
     return state;

@@ -172,9 +172,9 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
     sim->model->apart = sim->find.judges;
     sim->find.table = !sim->contact                    ? &tac_discovery_none
-                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
-                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
-                                                      : &tac_discovery_speculate;
+                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
+                      : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
+                                                       : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
     TAC_TRY(tac_still_choose(sim));
     TAC_TRY(choose_stretch(sim));

@@ -24,7 +24,7 @@ static const double MEET_S = 350e-6;
 static const double VERTEX_S = 50e-9;
 
 /* All to the first rank. */
-static void gather(struct tac_pieces *pieces)
+static void give_all_to_first(struct tac_pieces *pieces)
 {
     for (tac_lid i = 0; i < pieces->vertex_count; i++)
         pieces->owner[i] = 0;
@@ -49,7 +49,7 @@ enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pi
     b->gathered = work < ON_ONE && may_gather(sim);
     if (!b->gathered)
         return tac_distribute_first(sim->ctx, sim->whole, pieces);
-    gather(pieces);
+    give_all_to_first(pieces);
     return TAC_OK;
 }
 
@@ -63,7 +63,7 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
     double balance;
     TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces));
     if (b->gathered)
-        gather(pieces);
+        give_all_to_first(pieces);
     else if (joined)
         for (tac_lid i = 0; i < pieces->vertex_count; i++)
             pieces->owner[i] = sim->ctx->rank;
@@ -81,7 +81,7 @@ done:
 }
 
 /* An integrator that does not tell its work is never dealt anew for its sake. */
-static struct tac_workload look_at_load(const struct tac_simulation *sim)
+static struct tac_workload read_load(const struct tac_simulation *sim)
 {
     struct tac_workload load = {0};
     if (sim->integrator->balance != NULL)
@@ -98,19 +98,19 @@ static int64_t least_chatter(const struct tac_simulation *sim, double distributi
 
 /* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
  * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
-static bool chatty(struct tac_simulation *sim)
+static bool sends_too_much(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
     if (sim->local == NULL || b->shuffle || sim->integrator->balance == NULL)
         return false;
     if (b->chatter == 0)
-        b->chatter = least_chatter(sim, look_at_load(sim).distribution_s);
+        b->chatter = least_chatter(sim, read_load(sim).distribution_s);
     return sim->integrator->balance->chatter(sim->state) > b->chatter;
 }
 
 /* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
  * look.  Contacts come and go: what was worked since one look alone says too little about what will come. */
-static void forget_half(struct tac_workload *from, const struct tac_workload *load)
+static void halve_old_load(struct tac_workload *from, const struct tac_workload *load)
 {
     from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
     from->contact_s += .5 * (load->contact_s - from->contact_s);
@@ -118,7 +118,7 @@ static void forget_half(struct tac_workload *from, const struct tac_workload *lo
     from->counted_s += .5 * (load->counted_s - from->counted_s);
 }
 
-static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
+static void shift_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
 {
     load->ticks_s += to->ticks_s - from->ticks_s;
     load->contact_s += to->contact_s - from->contact_s;
@@ -132,7 +132,7 @@ static enum tac_err join_deep(struct tac_simulation *sim)
 {
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
-    const struct tac_workload before = look_at_load(sim);
+    const struct tac_workload before = read_load(sim);
     const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
     b->chatter = !soon                       ? least_chatter(sim, before.distribution_s)
                  : b->chatter < CHATTER_MOST ? 2 * b->chatter
@@ -140,9 +140,9 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
     sim->integrator->balance->clear_chatter(sim->state);
-    const struct tac_workload after = look_at_load(sim);
-    move_load(&b->load, &before, &after);
-    move_load(&b->recent, &before, &after);
+    const struct tac_workload after = read_load(sim);
+    shift_load(&b->load, &before, &after);
+    shift_load(&b->recent, &before, &after);
 done:
     return err;
 }
@@ -158,7 +158,7 @@ static double distribution_cost_s(const struct tac_simulation *sim, const struct
 /* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
  * had so little work that one of them would have been done sooner, or one had so much, become more than a deal costs?
  * So no run loses more than twice what it would lose if all were known beforehand. */
-static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
+static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
 {
     struct tac_balance *b = &sim->balance;
     const double ticks_s = load->ticks_s - b->load.ticks_s, contact_s = load->contact_s - b->load.contact_s;
@@ -192,23 +192,23 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
     struct tac_workload load;
     bool distribute = b->shuffle != 0;
-    if (chatty(sim))
+    if (sends_too_much(sim))
         return join_deep(sim);
     if (sim->local == NULL || (!look && !distribute && pass > 1))
         return TAC_OK;
-    load = look_at_load(sim);
+    load = read_load(sim);
     if (pass == 1)
         b->load = b->recent = load; /* of a run that goes on: what was done before */
     if (!distribute)
-        TAC_TRY(worth_it(sim, &load, &distribute));
+        TAC_TRY(is_worth_moving(sim, &load, &distribute));
     if (!distribute) {
-        forget_half(&b->recent, &load);
+        halve_old_load(&b->recent, &load);
         return TAC_OK;
     }
     b->cut_known = !b->gathered; /* a better cut for these contacts is not to be had */
     b->distributed_at = pass;
     err = distribute_again(sim, false);
-    b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
+    b->load = b->recent = sim->state ? read_load(sim) : (struct tac_workload){0};
 done:
     return err;
 }

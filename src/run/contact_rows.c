@@ -35,7 +35,7 @@ static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struc
     return TAC_OK;
 }
 
-static void put(const struct tac_contact *c, size_t i, void *const data[TAC_DATASETS])
+static void put_contact(const struct tac_contact *c, size_t i, void *const data[TAC_DATASETS])
 {
     ((int32_t *)data[TAC_DATA_CONTACTS_KIND])[i] = (int32_t)c->kind;
     memcpy((tac_gid *)data[TAC_DATA_CONTACTS_VERTICES] + 4 * i, c->vertex, sizeof c->vertex);
@@ -63,7 +63,7 @@ enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *
     TAC_TRY(tac_agree(ctx, err));
     for (size_t i = 0; i < count; i++) {
         fields->contact_row[i] = before + (tac_gid)i;
-        put(&list[i], i, fields->data);
+        put_contact(&list[i], i, fields->data);
     }
     for (int k = TAC_DATA_CONTACTS_KIND; k < TAC_DATASETS; k++)
         fields->field[frame->field_count++] =

@@ -22,8 +22,8 @@ done:
 }
 
 /* What was told becomes rows where it belongs. */
-static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_edge_reports *t,
-                          struct tac_graph_rows *rows)
+static enum tac_err make_rows(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p,
+                              struct tac_edge_reports *t, struct tac_graph_rows *rows)
 {
     struct tac_edge_report *came = NULL;
     size_t count = 0;
@@ -44,31 +44,31 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_edge_reports *t, tac_gid a,
-                              tac_gid b, double weight)
+static enum tac_err report_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_edge_reports *t, tac_gid a,
+                                tac_gid b, double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
     return tac_report_edge(ctx, t, c->holder[i], c->id[i], c->id[j],
                            c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
-static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
-                                  struct tac_edge_reports *t)
+static enum tac_err report_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
+                                    struct tac_edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
         const tac_gid *v = p->triangle + i / 3 * 3;
         if (p->triangle_place[i] == 0) /* an edge's first triangle tells it */
-            TAC_TRY(tell_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
+            TAC_TRY(report_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
     }
     for (int64_t i = 0; i < p->segment_count; i++)
-        TAC_TRY(tell_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
+        TAC_TRY(report_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
     /* Inside a solid an edge is told by every tetrahedron that has it; around an inner edge there are some six. */
     for (int64_t i = 0; i < p->tetrahedron_count; i++)
         for (int k = 0; k < 4; k++)
             for (int n = k + 1; n < 4; n++) {
                 const tac_gid *v = p->tetrahedron + 4 * i;
-                TAC_TRY(tell_edge(ctx, c, t, v[k], v[n], .2));
+                TAC_TRY(report_edge(ctx, c, t, v[k], v[n], .2));
             }
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
@@ -86,11 +86,11 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
     struct tac_edge_reports t = {0};
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
-    err = tell_elements(ctx, p, &corners, &t);
+    err = report_elements(ctx, p, &corners, &t);
     const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
     err = err ? err : near;
     tac_corners_free(&corners);
-    TAC_TRY(bring(ctx, err, p, &t, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
 done:
     tac_corners_free(&corners);
     return err;
@@ -102,7 +102,7 @@ done:
 static const double THREAD = .25; /* in edges of elements */
 
 /* Bits of the place along the curve. */
-static uint64_t morton(const double x[3], const double lo[3], double size)
+static uint64_t morton_code(const double x[3], const double lo[3], double size)
 {
     uint64_t code = 0;
     for (int k = 0; k < 3; k++) {
@@ -140,7 +140,7 @@ static void sort_spots(size_t n, struct spot *spot)
 }
 
 /* Is vertex i of the pieces threaded: a particle, or the first of its body? */
-static bool threaded(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
+static bool is_on_curve(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
 {
     const struct tac_body *body = &common->settings->body[p->body[i]];
     return !body->has_elements || p->vertex_id[i] == body->vertex_begin;
@@ -153,7 +153,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
     size_t n = 0;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
-        n += threaded(common, p, i);
+        n += is_on_curve(common, p, i);
         for (size_t k = 0; k < 3; k++) {
             box[k] = fmin(box[k], x[3 * (size_t)i + k]);
             box[k + 3] = fmin(box[k + 3], -x[3 * (size_t)i + k]);
@@ -166,8 +166,8 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     *count = err ? 0 : n;
     n = 0;
     for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
-        if (threaded(common, p, i))
-            (*out)[n++] = (struct spot){morton(&x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
+        if (is_on_curve(common, p, i))
+            (*out)[n++] = (struct spot){morton_code(&x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
     sort_spots(*count, *out);
     return err;
 }
@@ -229,8 +229,8 @@ done:
     return err;
 }
 
-static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                           const double *x, double weight, struct tac_graph_rows *rows)
+static enum tac_err link_along_curve(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                     const double *x, double weight, struct tac_graph_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
     struct tac_edge_reports t = {0};
@@ -249,7 +249,7 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
             err = tac_report_edge(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
         before = sorted[k].vertex;
     }
-    TAC_TRY(bring(ctx, err, p, &t, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
 done:
     free(spot);
     free(sorted);
@@ -270,8 +270,8 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
     const double edge = sum[1] > 0 ? sum[0] / sum[1] : 1;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, &t);
-    TAC_TRY(bring(ctx, err, p, &t, rows));
-    TAC_TRY(thread(ctx, common, p, x, edge, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
+    TAC_TRY(link_along_curve(ctx, common, p, x, edge, rows));
 done:
     tac_corners_free(&corners);
     return err;
@@ -287,7 +287,7 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
         rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(link_elements(ctx, common, pieces, &rows));
-    TAC_TRY(thread(ctx, common, pieces, pieces->x, 1, &rows));
+    TAC_TRY(link_along_curve(ctx, common, pieces, pieces->x, 1, &rows));
     TAC_TRY(tac_graph_cut_rows(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:
     tac_graph_rows_free(&rows);

@@ -57,7 +57,7 @@ static double mean_edge(struct tac_ctx *ctx, const struct tac_pieces *p, const s
 }
 
 /* Three directions at right angles, the last one along gravity; false: there is none. */
-static bool directions(const struct tac_settings *settings, double axis[3][3])
+static bool find_directions(const struct tac_settings *settings, double axis[3][3])
 {
     const double *g = settings->gravity, size = sqrt(tac_dot(g, g));
     int least = 0;
@@ -82,16 +82,16 @@ static bool directions(const struct tac_settings *settings, double axis[3][3])
     return true;
 }
 
-static uint64_t cell(double along, double width)
+static uint64_t cell_of(double along, double width)
 {
     return (uint64_t)(int64_t)floor(fmax(-1e15, fmin(1e15, along / width)));
 }
 
-static void stand_on(const double *x, const double axis[3][3], bool falls, double width, struct stand *out)
+static void place_in_column(const double *x, const double axis[3][3], bool falls, double width, struct stand *out)
 {
-    out->column = tac_hash64(cell(tac_dot(x, axis[0]), width), cell(tac_dot(x, axis[1]), width));
+    out->column = tac_hash64(cell_of(tac_dot(x, axis[0]), width), cell_of(tac_dot(x, axis[1]), width));
     if (!falls)
-        out->column = tac_hash64(out->column, cell(tac_dot(x, axis[2]), width));
+        out->column = tac_hash64(out->column, cell_of(tac_dot(x, axis[2]), width));
     out->height = tac_dot(x, axis[2]);
 }
 
@@ -105,7 +105,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     size_t n = 0, count = 0;
     double axis[3][3];
     const double edge = mean_edge(ctx, p, corners), width = WIDTH * edge;
-    const bool falls = directions(settings, axis);
+    const bool falls = find_directions(settings, axis);
     if (!(width > 0) || ctx->size == 1)
         return TAC_OK; /* alike on all ranks */
     err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *stand, &stand);
@@ -114,7 +114,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     for (tac_lid i = 0; i < p->vertex_count && !err; i++) {
         if (!p->ever_free[i] || !settings->body[p->body[i]].has_elements)
             continue;
-        stand_on(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
+        place_in_column(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
         stand[n].vertex = p->vertex_id[i];
         stand[n].holder = ctx->rank;
         stand[n].body = p->body[i];

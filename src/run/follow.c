@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-static void push(void *user, const struct tac_element *element, const void *record, const double *rest)
+static void add_elastic_force(void *user, const struct tac_element *element, const void *record, const double *rest)
 {
     const struct tac_looking *l = user;
     const tac_lid *v = record;
@@ -23,7 +23,7 @@ static void push(void *user, const struct tac_element *element, const void *reco
 }
 
 /* Collective. Positions and elastic forces; to be cleared also after a failure. */
-static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
+static enum tac_err look_at_vertices(struct tac_simulation *sim, struct tac_looking *l)
 {
     enum tac_err err;
     double *x = NULL;
@@ -44,13 +44,13 @@ static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
     for (tac_lid m = 0; m < l->scene->mesh->moved_count; m++)
         for (tac_lid k = 0; k < l->scene->mesh->moved[m].vertex_count; k++)
             l->motion[l->scene->mesh->moved[m].vertex[k]] = m;
-    sim->integrator->elements(sim->state, push, l);
+    sim->integrator->elements(sim->state, add_elastic_force, l);
 done:
     free(x);
     return tac_agree(sim->ctx, err);
 }
 
-static void clear(struct tac_looking *l)
+static void clear_looking(struct tac_looking *l)
 {
     free(l->x);
     free(l->elastic);
@@ -63,7 +63,7 @@ static void contact_force(const struct tac_looking *l, tac_lid i, double f[3])
         f[c] = l->span_s > 0 ? tac_state_impulse(&l->view, 3 * (size_t)i + (size_t)c) / l->span_s : 0;
 }
 
-static const double *velocity(const struct tac_looking *l, tac_lid i)
+static const double *velocity_of(const struct tac_looking *l, tac_lid i)
 {
     return (const double *)((const char *)l->view.velocity + (size_t)i * l->view.stride);
 }
@@ -179,7 +179,7 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
     enum tac_err err = TAC_OK;
     if (!sim->whole->settings->output.reactions)
         return TAC_OK;
-    TAC_TRY(look(sim, &l));
+    TAC_TRY(look_at_vertices(sim, &l));
     err = tac_alloc(ctx, REACTION_SUMS * (size_t)bodies, sizeof *sum, &sum);
     if (!err)
         err = tac_alloc(ctx, (size_t)bodies, 1, &tells);
@@ -198,7 +198,7 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
         err = tac_output_lines(ctx, out, TAC_LINES_REACTIONS, lines.text, lines.length);
     err = tac_agree(ctx, err);
 done:
-    clear(&l);
+    clear_looking(&l);
     free(lines.text);
     free(sum);
     free(tells);
@@ -252,9 +252,9 @@ bool tac_follow_selected(const struct tac_looking *l, const struct tac_history *
     return inside;
 }
 
-static void describe(const struct tac_looking *l, tac_lid i, double value[HISTORY_SUMS])
+static void describe_vertex(const struct tac_looking *l, tac_lid i, double value[HISTORY_SUMS])
 {
-    const double *v = velocity(l, i), m = l->scene->mesh->mass[i];
+    const double *v = velocity_of(l, i), m = l->scene->mesh->mass[i];
     value[COUNT] = 1;
     value[MASS] = m;
     value[KINETIC] = .5 * m * tac_dot(v, v);
@@ -292,7 +292,7 @@ static enum tac_err follow_means(const struct tac_looking *l, tac_lid number, co
         double value[HISTORY_SUMS];
         if (l->scene->mesh->vertex_body[i] != h->body || !tac_follow_selected(l, h, index, i))
             continue;
-        describe(l, i, value);
+        describe_vertex(l, i, value);
         for (int k = 0; k < HISTORY_SUMS; k++)
             tac_accum_add(&sum[k], value[k]);
     }
@@ -321,7 +321,7 @@ static enum tac_err follow_each(const struct tac_looking *l, tac_lid number, con
         err = tac_grow(ctx, &row, &capacity, count + 1, sizeof *row);
         if (err)
             break;
-        describe(l, i, value);
+        describe_vertex(l, i, value);
         row[count].vertex = tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin;
         memcpy(row[count++].value, &value[MASS], sizeof row->value);
     }
@@ -375,7 +375,7 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
         return TAC_OK;
     if (sim->integrator->book != NULL)
         TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
-    TAC_TRY(look(sim, &l));
+    TAC_TRY(look_at_vertices(sim, &l));
     for (tac_lid k = 0; k < output->history_count; k++) {
         const struct tac_history *h = &output->history[k];
         if (next_of(sim->whole, h, now, true) != now)
@@ -398,7 +398,7 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
         err = tac_output_lines(sim->ctx, out, TAC_LINES_HISTORIES, lines.text, lines.length);
     err = tac_agree(sim->ctx, err);
 done:
-    clear(&l);
+    clear_looking(&l);
     free(index);
     free(lines.text);
     return err;

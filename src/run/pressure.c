@@ -154,8 +154,8 @@ static struct gift gift_of(const struct tac_contact *c, const double (*area)[3],
 }
 
 /* The block's vertices get what contacts give them. area (4 count): of the contacts' vertices. */
-static enum tac_err give(struct tac_simulation *sim, const struct tac_contact *list, double (*area)[3], size_t count,
-                         struct block *b)
+static enum tac_err send_gifts(struct tac_simulation *sim, const struct tac_contact *list, double (*area)[3],
+                               size_t count, struct block *b)
 {
     struct gift *mine = NULL, *came = NULL;
     int32_t *to = NULL;
@@ -186,8 +186,8 @@ done:
 }
 
 /* Asks the ranks of the blocks about n ids. */
-static enum tac_err ask(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n,
-                        const tac_gid *id, tac_answer *answer, size_t size, void *out)
+static enum tac_err ask_blocks(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n,
+                               const tac_gid *id, tac_answer *answer, size_t size, void *out)
 {
     int32_t *to = NULL;
     if (!err)
@@ -218,11 +218,11 @@ static enum tac_err find_touched(struct tac_simulation *sim, double (*area)[3], 
         err = tac_alloc(ctx, 4 * count, sizeof *of_contact, &of_contact);
     for (size_t i = 0; i < 4 * count && !err; i++)
         id[i] = list[i / 4].vertex[i % 4];
-    TAC_TRY(ask(sim, err, &block, 4 * count, id, answer_area, sizeof *of_contact, of_contact));
-    TAC_TRY(give(sim, list, of_contact, count, &block));
+    TAC_TRY(ask_blocks(sim, err, &block, 4 * count, id, answer_area, sizeof *of_contact, of_contact));
+    TAC_TRY(send_gifts(sim, list, of_contact, count, &block));
     for (tac_lid i = 0; i < owned; i++)
         id[i] = tac_scene_id(scene, i);
-    TAC_TRY(ask(sim, TAC_OK, &block, (size_t)owned, id, answer_touched, sizeof *touched, touched));
+    TAC_TRY(ask_blocks(sim, TAC_OK, &block, (size_t)owned, id, answer_touched, sizeof *touched, touched));
 done:
     free(block.area);
     free(block.touched);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tactus/process.h>
 
-static double seconds(const struct tac_running *run, tac_time t)
+static double seconds_of(const struct tac_running *run, tac_time t)
 {
     return (double)t * run->sim.whole->settings->quantum_s;
 }
@@ -18,8 +18,8 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     memset(status, 0, sizeof *status);
     sim->integrator->status(sim->state, status);
     status->state = state;
-    status->time_s = seconds(run, tac_simulation_now(sim));
-    status->end_s = seconds(run, sim->whole->settings->t_end);
+    status->time_s = seconds_of(run, tac_simulation_now(sim));
+    status->end_s = seconds_of(run, sim->whole->settings->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
     status->wall_left_s = tac_progress_left_s(&run->progress, status->end_s);
     status->contacts = run->contacts; /* counting them anew would have all ranks meet */
@@ -45,7 +45,7 @@ done:
 }
 
 /* Vertices come and go with balance. */
-static enum tac_err make_room(struct tac_running *run, size_t vertices)
+static enum tac_err make_frame_room(struct tac_running *run, size_t vertices)
 {
     enum tac_err err = TAC_OK;
     if (run->position != NULL && vertices <= run->room)
@@ -68,12 +68,12 @@ static enum tac_err write_frame(struct tac_running *run)
     enum tac_err err;
     struct tac_simulation *sim = &run->sim;
     const struct tac_state_view view = tac_simulation_view(sim);
-    const double begin_s = tac_wall_s(), span = seconds(run, view.now - sim->last_frame);
+    const double begin_s = tac_wall_s(), span = seconds_of(run, view.now - sim->last_frame);
     if (sim->integrator->book != NULL)
         TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
     TAC_TRY(tac_follow_reactions(sim, run->out));
     TAC_TRY(tac_follow_frame(sim, run->follow));
-    TAC_TRY(tac_agree(run->ctx, make_room(run, (size_t)view.owned)));
+    TAC_TRY(tac_agree(run->ctx, make_frame_room(run, (size_t)view.owned)));
     sim->integrator->positions(sim->state, run->position);
     for (size_t i = 0; i < (size_t)view.owned; i++) {
         memcpy(&run->velocity[3 * i], (const char *)view.velocity + i * view.stride, 3 * sizeof(double));
@@ -85,7 +85,7 @@ static enum tac_err write_frame(struct tac_running *run)
         }
     }
     struct tac_frame frame = {
-        run->frame, seconds(run, view.now), view.owned, view.id, run->position, run->velocity, run->force, 0, NULL};
+        run->frame, seconds_of(run, view.now), view.owned, view.id, run->position, run->velocity, run->force, 0, NULL};
     TAC_TRY(tac_fields_fill(sim, &run->fields, &frame));
     TAC_TRY(record_frame(run));
     if (run->row_at != view.now)
@@ -123,15 +123,15 @@ static void make_requests(struct tac_running *run, struct tac_step *step)
     step->ask_save = now_s - run->saved_wall_s > run->sim.whole->settings->checkpoint.every_s;
 }
 
-static enum tac_err stop(struct tac_running *run)
+static enum tac_err stop_run(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const int why = run->step.reported_stop;
     TAC_TRY(tac_running_save(run));
     err = tac_fail(run->ctx, TAC_ERR_STOPPED,
                    "stopped by %s at t = %.9g s; the state is in %s/%s: run again with --restart %s to go on",
-                   why == WALL_LIMIT ? "the wall limit" : strsignal(why), seconds(run, tac_simulation_now(&run->sim)),
-                   run->dir, run->saved, run->dir);
+                   why == WALL_LIMIT ? "the wall limit" : strsignal(why),
+                   seconds_of(run, tac_simulation_now(&run->sim)), run->dir, run->saved, run->dir);
 done:
     return err;
 }
@@ -144,7 +144,7 @@ static tac_time next_save(const struct tac_running *run)
     const double every_s = fmax(scene->settings->checkpoint.every_t, TAC_FRAME_GRAIN * scene->settings->quantum_s);
     if (!(scene->settings->checkpoint.every_t > 0))
         return TAC_TIME_NEVER;
-    int64_t k = (int64_t)(seconds(run, now) / every_s);
+    int64_t k = (int64_t)(seconds_of(run, now) / every_s);
     while (tac_scene_grid(scene, every_s, k) <= now)
         k++;
     return tac_scene_grid(scene, every_s, k);
@@ -155,7 +155,7 @@ static enum tac_err stop_or_save(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     if (run->step.reported_stop)
-        TAC_TRY(stop(run));
+        TAC_TRY(stop_run(run));
     if (run->step.reported_save || tac_simulation_now(&run->sim) >= run->next_save) {
         TAC_TRY(tac_running_save(run));
         run->next_save = next_save(run);
@@ -180,7 +180,7 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     struct tac_running *run = user;
     struct tac_status status;
     run->step = *step;
-    tac_progress_note(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
+    tac_progress_note(&run->progress, tac_wall_s(), seconds_of(run, tac_simulation_now(&run->sim)));
     fill_status(run, &status, "running");
     enum tac_err reported = tac_output_status(run->ctx, run->out, &status, false);
     if (!reported)
@@ -200,7 +200,7 @@ static bool end_on_grid(const struct tac_running *run)
 }
 
 /* A run that goes on where it ends: only its last frame may be missing.  In another folder, and its checkpoint. */
-static enum tac_err end_again(struct tac_running *run)
+static enum tac_err finish_again(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     if (!tac_output_here(run->out))
@@ -216,14 +216,14 @@ enum tac_err tac_running_loop(struct tac_running *run)
     enum tac_err err = TAC_OK;
     const struct tac_observer observer = {run, before_step, after_step};
     const tac_time t_end = run->sim.whole->settings->t_end;
-    tac_progress_begin(&run->progress, tac_wall_s(), seconds(run, tac_simulation_now(&run->sim)));
+    tac_progress_begin(&run->progress, tac_wall_s(), seconds_of(run, tac_simulation_now(&run->sim)));
     if (run->frame == 0) {
         TAC_TRY(tac_follow_histories(&run->sim, run->follow, run->out));
         TAC_TRY(write_frame(run));
     }
     run->next_save = next_save(run);
     if (tac_simulation_now(&run->sim) == t_end)
-        TAC_TRY(end_again(run));
+        TAC_TRY(finish_again(run));
     for (tac_time now = tac_simulation_now(&run->sim); now < t_end;) {
         tac_time next = tac_scene_frame_time(run->sim.whole, run->frame);
         next = next > now && next < t_end ? next : t_end;

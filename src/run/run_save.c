@@ -26,7 +26,7 @@ done:
 /* A checkpoint before the frame of now has the row of now: a run that ends here, and goes on from here because it was
  * killed before its last frame, could not tell it, for velocities from before the kicks of now are not in the state.
  * Where they were not kept either (a stop at any time) there is a row only if nothing was kicked. */
-static enum tac_err tell_row(struct tac_running *run)
+static enum tac_err make_row(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const struct tac_simulation *sim = &run->sim;
@@ -58,7 +58,7 @@ static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *st
 }
 
 /* What is beside the simulation in a checkpoint. */
-static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *state)
+static enum tac_err describe_run(struct tac_running *run, struct tac_checkpoint *state)
 {
     enum tac_err err = TAC_OK;
     const struct tac_output_entry *entry = NULL;
@@ -134,9 +134,9 @@ enum tac_err tac_running_save(struct tac_running *run)
     TAC_TRY(follow_folder(run));
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
-    TAC_TRY(tell_row(run));
+    TAC_TRY(make_row(run));
     TAC_TRY(sim->integrator->state_out(sim->state, true, &state));
-    TAC_TRY(describe(run, state));
+    TAC_TRY(describe_run(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
     TAC_TRY(write_state(run, state));
     tac_output_checkpoint(run->out, run->saved);

@@ -37,8 +37,8 @@ static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
 }
 
 /* All that is known once the scene is: rank-local, the same on every rank. */
-static enum tac_err settle(struct tac_ctx *ctx, const struct tac_scene_source *source,
-                           const struct tac_run_options *options, const struct tac_start *start, char **folder)
+static enum tac_err settle_options(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                                   const struct tac_run_options *options, const struct tac_start *start, char **folder)
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = start->scene;
@@ -83,7 +83,7 @@ done:
 }
 
 /* Goes on where a checkpoint stands. */
-static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state)
+static enum tac_err enter_checkpoint(struct tac_running *run, struct tac_checkpoint **state)
 {
     enum tac_err err;
     TAC_TRY(run->sim.integrator->state_in(run->sim.state, *state));
@@ -116,8 +116,8 @@ static struct tac_output_past past_of(const struct tac_start *start)
 
 /* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
  * once more; *over: no. */
-static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                                const struct tac_start *start, bool *over)
+static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              const struct tac_start *start, bool *over)
 {
     enum tac_err err;
     const struct tac_checkpoint *c = start->checkpoint;
@@ -224,7 +224,7 @@ static enum tac_err begin_branch(struct tac_running *run, struct tac_start *star
     TAC_TRY(tac_agree(run->ctx, check_new(run->ctx, run->dir)));
     TAC_TRY(tac_agree(run->ctx, check_parent(run->ctx, run->options->restart, start->file)));
     TAC_TRY(tac_simulation_make(sim, pieces));
-    TAC_TRY(go_on(run, &start->checkpoint));
+    TAC_TRY(enter_checkpoint(run, &start->checkpoint));
     for (int i = 0; i < run->change_count; i++) {
         bool lost;
         TAC_TRY(tac_simulation_change(sim, run->change[i], &lost));
@@ -293,7 +293,7 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     if (resume) {
         past = past_of(start);
         if (past.now >= sim->whole->settings->t_end)
-            TAC_TRY(look_at_end(ctx, sim->whole, run->dir, start, &over));
+            TAC_TRY(check_end(ctx, sim->whole, run->dir, start, &over));
         if (over)
             goto done;
     } else if (!options->overwrite) {
@@ -312,14 +312,14 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     if (*pieces != NULL)
         err = tac_simulation_make(sim, pieces);
     if (!err && resume)
-        err = go_on(run, &start->checkpoint);
+        err = enter_checkpoint(run, &start->checkpoint);
     err = run_on(run, resume, err);
 done:
     return err;
 }
 
-static enum tac_err resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
-                           struct tac_start *start, struct tac_pieces **pieces)
+static enum tac_err resume_run(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
+                               struct tac_start *start, struct tac_pieces **pieces)
 {
     const enum tac_err err = tac_start_resume(ctx, path, source, start);
     *pieces = start->pieces;
@@ -343,12 +343,12 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
         source = &kept;
     }
     if (options->restart != NULL)
-        TAC_TRY(resume(ctx, options->restart, source, &start, &pieces));
+        TAC_TRY(resume_run(ctx, options->restart, source, &start, &pieces));
     else if (ctx->size > 1)
         TAC_TRY(tac_scene_source_pieces(ctx, source, &start.scene, &pieces));
     else
         TAC_TRY(tac_scene_source_read(ctx, source, &start.scene));
-    TAC_TRY(tac_agree(ctx, settle(ctx, source, options, &start, &folder)));
+    TAC_TRY(tac_agree(ctx, settle_options(ctx, source, options, &start, &folder)));
     tac_simulation_begin(&run.sim, ctx, start.scene);
     run.options = &settled;
     run.dir = options->dir ? options->dir : folder;

@@ -8,8 +8,8 @@
 
 /* A large scene on several ranks: no rank gets all of the geometry, unless the scene is another one; then what differs
  * is told by whoever sees all. */
-static enum tac_err resume(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
-                           const char *sha256, struct tac_start *out)
+static enum tac_err read_scene(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
+                               const char *sha256, struct tac_start *out)
 {
     enum tac_err err = TAC_OK;
     struct tac_gathered gathered = {0};
@@ -50,7 +50,7 @@ enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struc
     struct tac_checkpoint_about about;
     TAC_TRY(tac_checkpoint_read_about(ctx, path, &out->file, &json, &about, &out->checkpoint));
     TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->trajectory.generation));
-    TAC_TRY(resume(ctx, source, json, about.sha256, out));
+    TAC_TRY(read_scene(ctx, source, json, about.sha256, out));
 done:
     json_decref(json);
     return err;

@@ -75,7 +75,7 @@ static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
 }
 
 /* Settles the scene that was read: what tac_simulation_begin() leaves to the integrator's state. */
-static void settle(struct tac_simulation *sim, struct tac_scene *scene)
+static void settle_scene(struct tac_simulation *sim, struct tac_scene *scene)
 {
     struct tac_ctx own = sim->own, *host = sim->host;
     tac_simulation_begin(sim, &own, scene);
@@ -101,7 +101,7 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
         return err;
     TAC_TRY(sim->own.size > 1 ? tac_scene_source_pieces(&sim->own, source, &scene, &pieces)
                               : tac_scene_source_read(&sim->own, source, &scene));
-    settle(sim, scene);
+    settle_scene(sim, scene);
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_check(sim, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
@@ -137,7 +137,7 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     if ((err = make_empty(ctx, &sim)) != TAC_OK)
         return err;
     TAC_TRY(tac_start_resume(&sim->own, checkpoint, source != NULL ? source : &none, &start));
-    settle(sim, start.scene);
+    settle_scene(sim, start.scene);
     pieces = start.pieces;
     start.scene = NULL;
     start.pieces = NULL;
@@ -252,7 +252,7 @@ done:
     return err;
 }
 
-static enum tac_err vectors(struct tac_simulation *sim, bool velocities, struct tac_vectors *out)
+static enum tac_err make_vectors(struct tac_simulation *sim, bool velocities, struct tac_vectors *out)
 {
     enum tac_err err = tac_simulation_enter(sim);
     if (err)
@@ -266,12 +266,12 @@ static enum tac_err vectors(struct tac_simulation *sim, bool velocities, struct 
 
 enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out)
 {
-    return vectors(sim, false, out);
+    return make_vectors(sim, false, out);
 }
 
 enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_vectors *out)
 {
-    return vectors(sim, true, out);
+    return make_vectors(sim, true, out);
 }
 
 tac_lid tac_simulation_vertices(const struct tac_simulation *sim)

@@ -45,7 +45,7 @@ static bool read_all(int pipe, char *text, size_t size)
 }
 
 /* Starts squeue, its output and errors into the pipe; 0: it is not there. */
-static pid_t start(char *jobs, int pipe)
+static pid_t start_squeue(char *jobs, int pipe)
 {
     char command[] = "squeue", option_0[] = "--noheader", option_1[] = "--array", option_2[] = "--states=all",
          option_3[] = "--format=%i|%T|%r";
@@ -64,7 +64,7 @@ static pid_t start(char *jobs, int pipe)
 }
 
 /* "17|PENDING|Resources" lines: each is put to the folder whose job it is. */
-static void hear(char *text, struct tac_look *look, int count)
+static void read_answer(char *text, struct tac_look *look, int count)
 {
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
@@ -101,14 +101,14 @@ static char *list_jobs(const struct tac_look *look, int count)
 }
 
 /* Runs squeue and hears what it says; false: no answer. */
-static bool ask(char *jobs, char *text)
+static bool run_squeue(char *jobs, char *text)
 {
     int ends[2], how = -1;
     if (pipe(ends) != 0)
         return false;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    const pid_t child = start(jobs, ends[1]);
+    const pid_t child = start_squeue(jobs, ends[1]);
     close(ends[1]);
     const bool answered = child > 0 && read_all(ends[0], text, MOST_TEXT);
     close(ends[0]);
@@ -125,11 +125,11 @@ void tac_queue_ask(struct tac_look *look, int count)
     char *jobs = list_jobs(look, count), *text = jobs != NULL ? malloc(MOST_TEXT) : NULL;
     for (int i = 0; i < count; i++)
         look[i].queue = TAC_QUEUE_SILENT;
-    if (text != NULL && ask(jobs, text)) {
+    if (text != NULL && run_squeue(jobs, text)) {
         for (int i = 0; i < count; i++)
             if (tac_look_job(&look[i]) != NULL)
                 look[i].queue = TAC_QUEUE_UNKNOWN;
-        hear(text, look, count);
+        read_answer(text, look, count);
     }
     free(text);
     free(jobs);

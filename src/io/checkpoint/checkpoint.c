@@ -85,7 +85,7 @@ static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *int
 }
 
 /* Both ways by one list, so that they cannot disagree. */
-static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
+static void carry_numbers(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
     const int64_t *const first = integer;
@@ -223,7 +223,7 @@ void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, doubl
     struct tac_checkpoint copy = *c;
     memset(integer, 0, TAC_CHECKPOINT_INTEGERS * sizeof *integer);
     memset(real, 0, TAC_CHECKPOINT_REALS * sizeof *real);
-    carry(&copy, integer, real, true);
+    carry_numbers(&copy, integer, real, true);
 }
 
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real)
@@ -232,5 +232,5 @@ void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, con
     double r[TAC_CHECKPOINT_REALS];
     memcpy(i, integer, sizeof i);
     memcpy(r, real, sizeof r);
-    carry(c, i, r, false);
+    carry_numbers(c, i, r, false);
 }

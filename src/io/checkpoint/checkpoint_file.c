@@ -181,7 +181,7 @@ bool tac_checkpoint_is(const char *path)
 /* ---- is it whole? ---- */
 
 /* From rank 0 to all.  The commands that only look at files run without MPI. */
-static void share(struct tac_ctx *ctx, void *data, size_t bytes)
+static void share_from_first(struct tac_ctx *ctx, void *data, size_t bytes)
 {
     if (ctx->size > 1)
         MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, ctx->comm);
@@ -193,7 +193,7 @@ struct reported {
     char why[256];
 };
 
-static void look(const char *path, struct reported *reported)
+static void inspect_head(const char *path, struct reported *reported)
 {
     unsigned char block[TAC_CHECKPOINT_BLOCK];
     struct stat file;
@@ -229,8 +229,8 @@ enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char 
     uint32_t crc = 0;
     memset(&reported, 0, sizeof reported);
     if (ctx->rank == 0)
-        look(path, &reported);
-    share(ctx, &reported, sizeof reported);
+        inspect_head(path, &reported);
+    share_from_first(ctx, &reported, sizeof reported);
     if (reported.why[0] == '\0')
         err = tac_checkpoint_crc_all(ctx, path, reported.length, &crc);
     if (err == TAC_ERR_INPUT) {
@@ -246,7 +246,7 @@ enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char 
 }
 
 /* Collective. The newest whole checkpoint of a folder. */
-static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
+static enum tac_err find_newest(struct tac_ctx *ctx, const char *dir, char **file)
 {
     enum tac_err err = TAC_OK;
     int64_t *list = NULL, count = 0;
@@ -255,10 +255,10 @@ static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, size, 1, file)));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? tac_checkpoint_list(ctx, dir, &list, &found) : TAC_OK));
     count = (int64_t)found;
-    share(ctx, &count, sizeof count);
+    share_from_first(ctx, &count, sizeof count);
     for (int64_t k = count; k-- > 0;) {
         int64_t number = ctx->rank == 0 ? list[k] : 0;
-        share(ctx, &number, sizeof number);
+        share_from_first(ctx, &number, sizeof number);
         snprintf(*file, size, "%s/checkpoint-%06" PRId64 ".h5", dir, number);
         TAC_TRY(tac_checkpoint_examine(ctx, *file, why, sizeof why));
         if (why[0] == '\0')
@@ -278,9 +278,9 @@ enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char *
     struct stat what;
     char why[256];
     int folder = ctx->rank == 0 && stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-    share(ctx, &folder, sizeof folder);
+    share_from_first(ctx, &folder, sizeof folder);
     if (folder)
-        return newest(ctx, path, file);
+        return find_newest(ctx, path, file);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, strlen(path) + 1, 1, file)));
     strcpy(*file, path);
     TAC_TRY(tac_checkpoint_examine(ctx, path, why, sizeof why));

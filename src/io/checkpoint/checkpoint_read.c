@@ -239,7 +239,7 @@ done:
 
 /* ---- the whole ---- */
 
-static enum tac_err open_file(struct tac_checkpoint_reader *r)
+static enum tac_err open_checkpoint_file(struct tac_checkpoint_reader *r)
 {
     r->stored.file = tac_h5_open_read(r->path);
     return r->stored.file >= 0 ? TAC_OK : tac_checkpoint_wrong(r, "the HDF5 library cannot open it");
@@ -250,7 +250,7 @@ static enum tac_err read_tables(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(r->ctx, 1, sizeof *r->c, &r->c));
-    TAC_TRY(open_file(r));
+    TAC_TRY(open_checkpoint_file(r));
     TAC_TRY(read_about(r));
     TAC_TRY(read_numbers(r));
     TAC_TRY(read_folder(r));

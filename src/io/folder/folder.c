@@ -48,7 +48,7 @@ static bool is_run_file(const char *name)
 }
 
 /* Calls `each` for every run's file in the folder until it returns true; *name is that file's. */
-static bool visit(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
+static bool visit_files(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
 {
     bool found = false;
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -67,7 +67,7 @@ static bool visit(int folder, bool (*each)(int folder, const char *name), char *
     return found;
 }
 
-static bool any(int folder, const char *name)
+static bool accept_any(int folder, const char *name)
 {
     return true;
 }
@@ -116,7 +116,7 @@ static enum tac_err refuse_alive(struct tac_ctx *ctx, const struct tac_folder *f
 static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256];
-    if (visit(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
+    if (visit_files(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot remove the old run from '%s': %s; choose another folder with -o",
                         f->dir, strerror(errno));
     return TAC_OK;
@@ -158,7 +158,7 @@ done:
     return err;
 }
 
-static bool write_all(int fd, const char *text, size_t length)
+static bool write_text(int fd, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t n = write(fd, text, length);
@@ -176,7 +176,7 @@ int tac_append_whole(int fd, const char *text, size_t length)
 {
     const off_t end = lseek(fd, 0, SEEK_END);
     errno = 0;
-    if (write_all(fd, text, length))
+    if (write_text(fd, text, length))
         return 0;
     const int why = errno != 0 ? errno : EIO;
     return end >= 0 && ftruncate(fd, end) != 0 ? errno : why;
@@ -189,7 +189,7 @@ static int write_aside(const struct tac_folder *f, const char *temporary, const 
     const int fd = tac_create_new(f->fd, temporary, O_WRONLY);
     *made = fd >= 0;
     errno = fd >= 0 ? 0 : errno;
-    bool ok = fd >= 0 && write_all(fd, text, length) && (!sync || fsync(fd) == 0);
+    bool ok = fd >= 0 && write_text(fd, text, length) && (!sync || fsync(fd) == 0);
     int why = errno != 0 ? errno : EIO;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -267,7 +267,7 @@ done:
 static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256] = "status.json";
-    if (!visit(f->fd, any, name, sizeof name) &&
+    if (!visit_files(f->fd, accept_any, name, sizeof name) &&
         (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 || mark_unfinished(f->fd)))
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
@@ -360,7 +360,7 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
         remove_unfinished_mark(f->fd);
     if (mark == NULL && !here &&
         (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-         visit(f->fd, no_checkpoint, name, sizeof name)))
+         visit_files(f->fd, no_checkpoint, name, sizeof name)))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "'%s' holds files that no run in this folder made (there is no status.json of a run); move "
                          "them away or choose another folder with -o",
@@ -401,7 +401,7 @@ void tac_folder_abandon(struct tac_folder *f)
 {
     char name[256];
     if (f->fd >= 0 && (f->claimed || f->made)) {
-        visit(f->fd, cannot_remove, name, sizeof name);
+        visit_files(f->fd, cannot_remove, name, sizeof name);
         unlinkat(f->fd, MARK_ASIDE, 0);
         unlinkat(f->fd, "status.json", 0);
         f->claimed = false;
@@ -450,7 +450,7 @@ bool tac_folder_rewrite(const struct tac_folder *f, const char *name, const char
     int fd = openat(f->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool ok = write_all(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
+    bool ok = write_text(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
     return close(fd) == 0 && ok;
 }
 

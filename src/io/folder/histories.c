@@ -79,7 +79,7 @@ struct rows {
 };
 
 /* A line's numbers, if it is of this history. */
-static bool parse(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
+static bool parse_line(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
 {
     char *rest;
     for (int k = 0; k < BEFORE + VALUES; k++) {
@@ -105,8 +105,8 @@ static bool parse(const struct columns *c, const char *line, tac_lid history, co
     return true;
 }
 
-static enum tac_err read_rows(struct tac_ctx *ctx, const struct columns *columns, FILE *file, tac_lid history,
-                              const char *name, struct rows *rows)
+static enum tac_err read_history_rows(struct tac_ctx *ctx, const struct columns *columns, FILE *file, tac_lid history,
+                                      const char *name, struct rows *rows)
 {
     enum tac_err err = TAC_OK;
     char *line = NULL;
@@ -114,7 +114,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct columns *columns
     rewind(file);
     while (!err && getline(&line, &capacity, file) > 0) {
         double value[MOST] = {0};
-        if (!parse(columns, line, history, name, value))
+        if (!parse_line(columns, line, history, name, value))
             continue;
         err = tac_grow(ctx, &rows->row, &rows->capacity, MOST * (rows->count + 1), sizeof *rows->row);
         if (err)
@@ -178,7 +178,8 @@ static bool write_history(hid_t group, const struct tac_output *out, const struc
     return ok;
 }
 
-static enum tac_err write_all(struct tac_ctx *ctx, const struct tac_output *out, FILE *file, hid_t parent, bool *ok)
+static enum tac_err write_histories(struct tac_ctx *ctx, const struct tac_output *out, FILE *file, hid_t parent,
+                                    bool *ok)
 {
     const struct tac_output_settings *output = &out->scene->settings->output;
     const struct columns columns = columns_of(out->scene);
@@ -188,7 +189,7 @@ static enum tac_err write_all(struct tac_ctx *ctx, const struct tac_output *out,
         double *buffer = NULL;
         char name[16];
         snprintf(name, sizeof name, "%06d", (int)h);
-        err = read_rows(ctx, &columns, file, h, output->history[h].name, &rows);
+        err = read_history_rows(ctx, &columns, file, h, output->history[h].name, &rows);
         if (!err)
             err = tac_alloc(ctx, 3 * rows.count + 1, sizeof *buffer, &buffer);
         const hid_t group = err ? -1 : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -226,7 +227,7 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
          tac_h5_put_text(h5, "version", tac_version()) && tac_h5_put_text(h5, "commit", tac_commit()) &&
          tac_h5_put_text(h5, "name", settings->name) && tac_h5_put_text(h5, "scene_sha256", settings->sha256);
     if (ok)
-        err = write_all(ctx, out, file, group, &ok);
+        err = write_histories(ctx, out, file, group, &ok);
     if (group >= 0)
         ok = H5Gclose(group) >= 0 && ok;
     if (h5 >= 0)

@@ -60,7 +60,7 @@ enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out
 }
 
 /* Rank 0: the folder, with a status.json that claims it. */
-static enum tac_err claim(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
+static enum tac_err claim_folder(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
 {
     char *text = NULL;
     enum tac_err err = tac_output_first_status(ctx, out, 0, &text);
@@ -112,7 +112,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_output *out = NULL;
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim_folder(ctx, out, dir, overwrite) : TAC_OK));
     tac_folder_share_ranks(ctx, dir, &out->folder);
     TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));

@@ -23,7 +23,7 @@ bool tac_output_lies_in(const char *file, const char *dir)
 }
 
 /* The checkpoint becomes the newest of its folder, by its own name where the file given is a link to it. */
-static void lead(struct tac_ctx *ctx, struct tac_output *out, const char *file)
+static void lead_checkpoint(struct tac_ctx *ctx, struct tac_output *out, const char *file)
 {
     char *real = realpath(file, NULL);
     tac_checkpoint_lead(ctx, out->folder.dir, real != NULL ? real : file, out->checkpoint, sizeof out->checkpoint);
@@ -31,7 +31,7 @@ static void lead(struct tac_ctx *ctx, struct tac_output *out, const char *file)
 }
 
 /* Rank 0: a run that began again, in its status. */
-static enum tac_err tell(struct tac_ctx *ctx, struct tac_output *out, double t_s)
+static enum tac_err write_first_status(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 {
     char *text = NULL;
     enum tac_err err = TAC_OK;
@@ -62,8 +62,8 @@ static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 }
 
 /* What stays, by frames: both lists ascend. */
-static enum tac_err enter(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
-                          const struct tac_energy_plan *rows)
+static enum tac_err list_entries(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
+                                 const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
     for (int64_t f = 0, r = 0; f < frames->count || r < (int64_t)rows->count;) {
@@ -81,11 +81,11 @@ done:
 }
 
 /* Rank 0: the small files. */
-static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
-                          const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
+static enum tac_err continue_files(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                                   const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(enter(ctx, out, frames, rows));
+    TAC_TRY(list_entries(ctx, out, frames, rows));
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_resume(ctx, out, past, rows));
     TAC_TRY(tac_series_open_all(ctx, out, past));
@@ -130,10 +130,10 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_frames_look(ctx, scene, dir, past, held, &frames));
     TAC_TRY(tac_agree(ctx, first ? tac_energy_look(ctx, out, past, held, &rows) : TAC_OK));
     if (first && out->here)
-        lead(ctx, out, past->file);
+        lead_checkpoint(ctx, out, past->file);
     TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, past->next_frame, &frames, &out->frames));
-    TAC_TRY(tac_agree(ctx, first ? tell(ctx, out, t_s) : TAC_OK));
-    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, past, &frames, &rows) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? write_first_status(ctx, out, t_s) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? continue_files(ctx, out, past, &frames, &rows) : TAC_OK));
     *result = out;
     out = NULL;
 done:

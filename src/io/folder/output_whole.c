@@ -76,7 +76,7 @@ static bool rows_are_there(struct tac_ctx *ctx, const struct end *e)
 }
 
 /* checkpoint.h5 leads to it, and nothing is half made. */
-static bool leads(const struct end *e, const char *file)
+static bool is_newest_checkpoint(const struct end *e, const char *file)
 {
     char path[4200];
     struct stat a, b;
@@ -106,7 +106,8 @@ enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene
         reported[0] = tac_output_lies_in(past->file, dir);
         reported[1] = reported[0] && says_finished(&e, "status.json", TAC_STATUS_FORMAT) &&
                       says_finished(&e, "run.json", TAC_RUN_FORMAT) && access(path, R_OK) == 0 &&
-                      leads(&e, past->file) && rows_are_there(&alone, &e) && frames_are_there(&alone, &e);
+                      is_newest_checkpoint(&e, past->file) && rows_are_there(&alone, &e) &&
+                      frames_are_there(&alone, &e);
     }
     MPI_Bcast(reported, 2, MPI_C_BOOL, 0, ctx->comm);
     *here = reported[0];

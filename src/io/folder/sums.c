@@ -41,7 +41,7 @@ struct look {
     int time_column;
 };
 
-static enum tac_err refuse(const struct look *l, int64_t line, const char *what)
+static enum tac_err refuse_table(const struct look *l, int64_t line, const char *what)
 {
     return tac_fail(l->ctx, TAC_ERR_INPUT,
                     "%s/%s is damaged: its line %" PRId64 "%s %s; put it right, or move it away (a new one begins "
@@ -89,9 +89,9 @@ static enum tac_err compare_lines(const struct look *l, FILE *file, const struct
             TAC_TRY(
                 tac_fail(l->ctx, TAC_ERR_RUN, "cannot read %s/%s: %s", l->out->folder.dir, l->name, strerror(errno)));
         if (length <= 0)
-            TAC_TRY(refuse(l, n + 1, "is missing"));
+            TAC_TRY(refuse_table(l, n + 1, "is missing"));
         if (sum_of(line, (size_t)length) != reported->line[n])
-            TAC_TRY(refuse(l, n + 1, "is not what was written"));
+            TAC_TRY(refuse_table(l, n + 1, "is not what was written"));
     }
 done:
     free(line);

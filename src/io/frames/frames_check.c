@@ -18,7 +18,7 @@ struct check {
 };
 
 #if H5_VERSION_GE(1, 10, 3)
-static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
+static bool is_chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
 {
     enum { MOST = 1 << 29 };
     hsize_t size = 0;
@@ -31,7 +31,7 @@ static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
     return tac_chunk_sound(c->chunk, (size_t)size);
 }
 #else
-static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
+static bool is_chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
 {
     return true; /* this HDF5 gives out no chunk as it is */
 }
@@ -52,7 +52,7 @@ static bool dataset_sound(struct check *c, const char *path)
         ok = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
              H5Pget_chunk(list, 2, chunk) == rank && chunk[0] > 0 && (rank == 1 || chunk[1] == size[1]);
         for (; ok && offset[0] < size[0]; offset[0] += chunk[0])
-            ok = chunk_sound(c, id, offset);
+            ok = is_chunk_sound(c, id, offset);
     }
     if (space >= 0)
         H5Sclose(space);

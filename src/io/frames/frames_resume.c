@@ -35,8 +35,8 @@ static enum tac_err refuse_remote(struct tac_ctx *ctx, const struct tac_scene *s
 }
 
 /* How many of the file's frames stay. */
-static enum tac_err choose(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                           const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
+static enum tac_err choose_frames_to_keep(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                          const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
 {
     int64_t early = 0;
     *stay = 0;
@@ -88,7 +88,7 @@ static herr_t list_late(hid_t group, const char *name, const H5L_info_t *info, v
 }
 
 /* In a child: removes all frames but those to keep. */
-static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *removed)
+static enum tac_err remove_late_frames(struct tac_ctx *ctx, void *data, int64_t *removed)
 {
     const struct removal *removal = data;
     struct names names = {.removal = removal, .ctx = ctx};
@@ -135,8 +135,8 @@ done:
 }
 
 /* Rank 0: into the new file what the damaged one still gives. */
-static enum tac_err salvage(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
-                            struct tac_frames_plan *plan, struct tac_frames *to)
+static enum tac_err salvage_frames(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
+                                   struct tac_frames_plan *plan, struct tac_frames *to)
 {
     struct tac_ranges lost = {.count = 0};
     free(plan->kept);
@@ -183,8 +183,8 @@ static enum tac_err find_reported_frames(struct tac_ctx *ctx, const struct tac_o
 }
 
 /* Rank 0: which frames of the file stay. */
-static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                         const struct tac_output_past *past, struct tac_frames_plan *plan)
+static enum tac_err plan_frames(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                const struct tac_output_past *past, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_reader *r = NULL;
@@ -207,7 +207,8 @@ static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, con
     if (err)
         return tac_fail(ctx, err, "%s", alone.error);
     TAC_TRY(refuse_remote(ctx, scene, dir, r));
-    TAC_TRY(choose(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame, &plan->count));
+    TAC_TRY(choose_frames_to_keep(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame,
+                                  &plan->count));
     TAC_TRY(tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept));
     for (int64_t k = 0; k < plan->count; k++)
         plan->kept[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s, r->frame[k].fields};
@@ -230,7 +231,7 @@ enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene,
     err = tac_alloc(ctx, size, 1, &plan->path);
     if (!err) {
         snprintf(plan->path, size, "%s/frames.h5", dir);
-        err = first ? look(ctx, scene, dir, past, plan) : TAC_OK;
+        err = first ? plan_frames(ctx, scene, dir, past, plan) : TAC_OK;
     }
     if (!err && first && here)
         err = find_reported_frames(ctx, past, plan);
@@ -253,7 +254,7 @@ done:
 }
 
 /* Rank 0: does as planned.  What cannot be written any more is put aside too. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct tac_frames_plan *plan)
+static enum tac_err carry_out_plan(struct tac_ctx *ctx, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone;
@@ -262,7 +263,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct tac_frames_plan *plan)
     alone.quiet = true;
     struct removal removal = {plan->path, plan->kept, plan->count};
     if (plan->there && plan->late)
-        err = tac_child_try(&alone, plan->path, plan->bytes, remove_late, &removal, &removed);
+        err = tac_child_try(&alone, plan->path, plan->bytes, remove_late_frames, &removal, &removed);
     if (err && err != TAC_ERR_INPUT)
         return tac_fail(ctx, err, "%s", alone.error);
     plan->there = plan->there && !err;
@@ -304,12 +305,12 @@ enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? prepare(ctx, plan) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? carry_out_plan(ctx, plan) : TAC_OK));
     MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
     if (!plan->there) {
         plan->count = 0;
         TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &w));
-        TAC_TRY(tac_agree(ctx, plan->aside_path != NULL ? salvage(ctx, scene, next, plan, w) : TAC_OK));
+        TAC_TRY(tac_agree(ctx, plan->aside_path != NULL ? salvage_frames(ctx, scene, next, plan, w) : TAC_OK));
         TAC_TRY(tac_frames_flush(ctx, w, "frames"));
         *out = w;
         w = NULL;

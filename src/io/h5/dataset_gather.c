@@ -29,7 +29,7 @@ struct making {
     size_t *size; /* owned, (count): of each message, bytes */
 };
 
-static tac_gid lesser(tac_gid a, tac_gid b)
+static tac_gid lesser_of(tac_gid a, tac_gid b)
 {
     return a < b ? a : b;
 }
@@ -38,7 +38,7 @@ static tac_gid lesser(tac_gid a, tac_gid b)
 static enum tac_err make_chunk(struct tac_ctx *ctx, struct making *m, tac_gid first, const unsigned char *row)
 {
     enum tac_err err;
-    const size_t bytes = (size_t)lesser(m->chunk_rows, m->d->rows - first) * m->row_bytes;
+    const size_t bytes = (size_t)lesser_of(m->chunk_rows, m->d->rows - first) * m->row_bytes;
     size_t size = 0;
     TAC_TRY(tac_grow(ctx, &m->message, &m->capacity, m->length + sizeof first + tac_chunk_bound(m->chunk_bytes), 1));
     TAC_TRY(tac_grow(ctx, &m->size, &m->size_capacity, m->count + 1, sizeof *m->size));
@@ -67,8 +67,8 @@ static enum tac_err each_piece(struct tac_ctx *ctx, struct making *m, const stru
     const unsigned char *row = m->d->data;
     for (int k = 0; k < 2; k++)
         for (tac_gid at = part[k].begin; at < part[k].end;) {
-            const tac_gid first = at / m->chunk_rows * m->chunk_rows, next = lesser(first + m->chunk_rows, m->d->rows),
-                          end = lesser(next, part[k].end);
+            const tac_gid first = at / m->chunk_rows * m->chunk_rows,
+                          next = lesser_of(first + m->chunk_rows, m->d->rows), end = lesser_of(next, part[k].end);
             TAC_TRY(call(ctx, m, at, end, at == first && end == next, row, data));
             row += (size_t)(end - at) * m->row_bytes;
             at = end;
@@ -126,7 +126,7 @@ static enum tac_err make_of_rows(struct tac_ctx *ctx, struct making *m, unsigned
     for (size_t k = 0; k < total;) {
         tac_gid first;
         memcpy(&first, came + k * size, sizeof first);
-        const tac_gid count = lesser(m->chunk_rows, m->d->rows - first);
+        const tac_gid count = lesser_of(m->chunk_rows, m->d->rows - first);
         TAC_CHECK(first % m->chunk_rows == 0 && (size_t)count <= total - k);
         for (tac_gid i = 0; i < count; i++, k++) {
             TAC_CHECK(memcmp(came + k * size, &(tac_gid){first + i}, sizeof first) == 0);
@@ -181,7 +181,7 @@ static bool write_chunk(hid_t id, const unsigned char *message, size_t size)
 }
 
 /* Rank 0: its own chunks, and then those of the others, rank by rank. */
-static bool write_all(struct tac_ctx *ctx, const struct making *m, hid_t id, const int *count, unsigned char *room)
+static bool write_chunks(struct tac_ctx *ctx, const struct making *m, hid_t id, const int *count, unsigned char *room)
 {
     const int most = (int)(sizeof(tac_gid) + tac_chunk_bound(m->chunk_bytes));
     bool ok = true;
@@ -222,7 +222,7 @@ static enum tac_err hand_over(struct tac_ctx *ctx, struct tac_frames *w, const s
     MPI_Gather(&mine, 1, MPI_INT, count, 1, MPI_INT, 0, ctx->comm);
     bool ok = true;
     if (first)
-        ok = write_all(ctx, m, id, count, room);
+        ok = write_chunks(ctx, m, id, count, room);
     else
         send_all(ctx, m);
     TAC_TRY(tac_frames_step(ctx, w, m->d->name, ok));

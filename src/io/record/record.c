@@ -9,7 +9,7 @@
 /* ---- making one ---- */
 
 /* How many bytes of points may be in memory; the same on all ranks. */
-static int64_t budget(struct tac_ctx *ctx)
+static int64_t memory_budget(struct tac_ctx *ctx)
 {
     enum { USUAL = 64 << 20, LEAST = 16 * sizeof(struct tac_point) };
     int64_t bytes = ctx->hooks.spill_bytes > 0 ? ctx->hooks.spill_bytes : USUAL;
@@ -42,7 +42,7 @@ done:
 }
 
 /* Half of it is the log; the rest is used in turns with it: runs that are read, points on their way, rows. */
-static enum tac_err make_room(struct tac_record *r, int64_t bytes)
+static enum tac_err alloc_memory(struct tac_record *r, int64_t bytes)
 {
     enum tac_err err;
     const size_t points = (size_t)bytes / sizeof *r->log.point, n = (size_t)(r->end - r->begin);
@@ -77,11 +77,11 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     r->quantum_s = scene->settings->quantum_s;
     r->begin = tac_block_begin(r->vertex_total, ctx->size, ctx->rank);
     r->end = tac_block_begin(r->vertex_total, ctx->size, ctx->rank + 1);
-    const int64_t bytes = budget(ctx);
+    const int64_t bytes = memory_budget(ctx);
     err = tac_alloc(ctx, strlen(dir) + 1, 1, &r->dir);
     if (!err) {
         strcpy(r->dir, dir);
-        err = make_room(r, bytes);
+        err = alloc_memory(r, bytes);
     }
     TAC_TRY(tac_agree(ctx, err));
     *out = r;
@@ -91,7 +91,7 @@ done:
     return err;
 }
 
-static bool put_number(hid_t object, const char *name, hid_t type, const void *value)
+static bool put_attribute(hid_t object, const char *name, hid_t type, const void *value)
 {
     hid_t space = H5Screate(H5S_SCALAR), id = -1;
     if (space >= 0)
@@ -117,7 +117,7 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
     TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
     TAC_TRY(tac_frames_group(ctx, r->file, r->file->file, "partial", "a new file", &partial));
-    bool ok = partial < 0 || put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    bool ok = partial < 0 || put_attribute(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
     TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
@@ -146,7 +146,7 @@ struct stage {
 };
 
 /* Puts the next `count` rows into the stage, from row `to` on. */
-static enum tac_err fill(struct stage *s, size_t to, size_t count)
+static enum tac_err fill_stage(struct stage *s, size_t to, size_t count)
 {
     enum tac_err err = TAC_OK;
     for (size_t k = to; k < to + count; k++) {
@@ -164,7 +164,7 @@ done:
 }
 
 /* Collective. Writes both datasets' rows of two runs, from the stage. */
-static enum tac_err put(struct stage *s, const struct tac_row_range part[2])
+static enum tac_err write_stage(struct stage *s, const struct tac_row_range part[2])
 {
     enum tac_err err;
     struct tac_frames *w = s->r->file;
@@ -195,7 +195,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
      * whose rows 2 chunk .. are for the rounds. */
     const size_t head = (size_t)(first - begin), room = 2 * (size_t)chunk;
     int64_t rounds = (last - first + stage - 1) / stage;
-    err = fill(s, 0, head);
+    err = fill_stage(s, 0, head);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
     const void *const time = s->time, *const position = s->position;
@@ -204,17 +204,17 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
     for (tac_gid k = 0, at = first; k < rounds; k++) {
         const tac_gid n = last - at < stage ? last - at : stage;
         const struct tac_row_range part[2] = {{at, at + n}, {0, 0}};
-        TAC_TRY(tac_agree(ctx, fill(s, room, (size_t)n)));
+        TAC_TRY(tac_agree(ctx, fill_stage(s, room, (size_t)n)));
         TAC_TRY(reserve_rows(s->r, n));
-        TAC_TRY(put(s, part));
+        TAC_TRY(write_stage(s, part));
         at += n;
     }
     s->times.data = time;
     s->positions.data = position;
     const struct tac_row_range part[2] = {{begin, first}, {last, end}};
-    TAC_TRY(tac_agree(ctx, fill(s, head, (size_t)(end - last))));
+    TAC_TRY(tac_agree(ctx, fill_stage(s, head, (size_t)(end - last))));
     TAC_TRY(reserve_rows(s->r, first - begin + end - last));
-    TAC_TRY(put(s, part));
+    TAC_TRY(write_stage(s, part));
 done:
     return err;
 }

@@ -26,14 +26,14 @@ done:
     return err;
 }
 
-static void mark(struct tac_recorder *log)
+static void mark_committed(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     r->committed = r->log.count;
     r->kept_runs = r->own.run_count;
 }
 
-static void rollback(struct tac_recorder *log)
+static void roll_back_log(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     r->log.count = r->committed;
@@ -82,7 +82,7 @@ done:
 
 /* First what is committed goes, and what of the pass is left moves up; a pass longer than the log goes in runs of its
  * own, so that it can be taken back. */
-static void make_room(struct tac_recorder *log)
+static void make_room_in_log(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     const size_t first = r->committed > 0 ? r->committed : r->log.count;
@@ -99,7 +99,7 @@ static void make_room(struct tac_recorder *log)
     r->committed = 0;
 }
 
-const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark, rollback, make_room};
+const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark_committed, roll_back_log, make_room_in_log};
 
 /* ---- to the blocks ---- */
 

@@ -8,7 +8,7 @@
 
 #include "io/record/record.h"
 
-static enum tac_err fail(const struct tac_spill *s, const char *what, int why)
+static enum tac_err fail_spill(const struct tac_spill *s, const char *what, int why)
 {
     return tac_fail(s->ctx, TAC_ERR_RUN,
                     "cannot %s the breakpoints of --record in a temporary file in %s: %s; free some space or write "
@@ -30,7 +30,7 @@ enum tac_err tac_spill_create(struct tac_ctx *ctx, const char *dir, struct tac_s
     snprintf(path, size, "%s/record.h5.XXXXXX", dir);
     s->fd = mkostemp(path, O_CLOEXEC);
     if (s->fd < 0)
-        err = fail(s, "keep", errno);
+        err = fail_spill(s, "keep", errno);
     else
         unlink(path);
 done:
@@ -60,13 +60,13 @@ enum tac_err tac_spill_append(struct tac_spill *s, const struct tac_point *point
     struct rlimit limit;
     /* Writing past that would end the process. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && (rlim_t)at + left > limit.rlim_cur)
-        return fail(s, "keep", EFBIG);
+        return fail_spill(s, "keep", EFBIG);
     while (left > 0) {
         const ssize_t n = pwrite(s->fd, from, left, at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(s, "keep", n < 0 ? errno : ENOSPC);
+            return fail_spill(s, "keep", n < 0 ? errno : ENOSPC);
         from += n;
         at += n;
         left -= (size_t)n;
@@ -108,7 +108,7 @@ struct tac_cursor {
 };
 
 /* The next points of a cursor that has none left in memory; have = 0 at its end. */
-static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
+static enum tac_err refill_cursor(struct tac_merge *m, struct tac_cursor *c)
 {
     const struct tac_spill *s = m->spill;
     const int64_t left = c->end - c->next;
@@ -121,7 +121,7 @@ static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(s, "read", n < 0 ? errno : EIO);
+            return fail_spill(s, "read", n < 0 ? errno : EIO);
         to += n;
         at += n;
         bytes -= (size_t)n;
@@ -130,7 +130,7 @@ static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
     return TAC_OK;
 }
 
-static bool before(const struct tac_merge *m, size_t a, size_t b)
+static bool comes_before(const struct tac_merge *m, size_t a, size_t b)
 {
     const tac_gid x = m->cursor[a].buffer[m->cursor[a].at].vertex, y = m->cursor[b].buffer[m->cursor[b].at].vertex;
     return x < y || (x == y && a < b);
@@ -139,9 +139,9 @@ static bool before(const struct tac_merge *m, size_t a, size_t b)
 static void sift_down(struct tac_merge *m, size_t k)
 {
     for (size_t child; (child = 2 * k + 1) < m->heap_count; k = child) {
-        if (child + 1 < m->heap_count && before(m, m->heap[child + 1], m->heap[child]))
+        if (child + 1 < m->heap_count && comes_before(m, m->heap[child + 1], m->heap[child]))
             child++;
-        if (!before(m, m->heap[child], m->heap[k]))
+        if (!comes_before(m, m->heap[child], m->heap[k]))
             return;
         const size_t swap = m->heap[k];
         m->heap[k] = m->heap[child];
@@ -169,7 +169,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
         c->next = block >= 0 ? run->cut[block] : run->begin;
         c->end = block >= 0 ? run->cut[block + 1] : run->end;
         c->buffer = m->buffer + k * m->each;
-        TAC_TRY(refill(m, c));
+        TAC_TRY(refill_cursor(m, c));
         if (c->have > 0)
             m->heap[m->heap_count++] = k;
     }
@@ -192,7 +192,7 @@ enum tac_err tac_merge_next(struct tac_merge *m, struct tac_point *out, size_t m
         m->held = *p;
         m->holds = true;
         if (c->at == c->have) {
-            const enum tac_err err = refill(m, c);
+            const enum tac_err err = refill_cursor(m, c);
             if (err)
                 return err;
         }
