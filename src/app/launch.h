@@ -1,5 +1,6 @@
-/* launch.h: how this process was started: alone, with others that MPI can bring together, or with others that it
- * cannot, told from the environment before MPI is started.  Open MPI aborts with a page of text where it cannot start.
+/* launch.h: finds out from the environment, before MPI is started, how this process was started: alone, with others
+ * that MPI can connect, or with others that MPI cannot connect. Without this test Open MPI would abort with a page of
+ * text.
  *
  *     struct tac_launch launch = tac_launch_look();
  *     if (launch.how == TAC_LAUNCH_APART) return tac_launch_fail(ctx, &launch, "run");
@@ -10,21 +11,22 @@
 #include <tactus/base.h>
 
 enum tac_launch_how {
-    TAC_LAUNCH_ALONE,    /* one process, whatever a batch system's variables say */
-    TAC_LAUNCH_TOGETHER, /* by mpirun, or what else MPI understands */
-    TAC_LAUNCH_PERHAPS,  /* by a process manager that some builds of MPI understand */
-    TAC_LAUNCH_APART     /* several by srun, with nothing to find each other by */
+    TAC_LAUNCH_ALONE,    /* one process, even if a batch system's variables are set */
+    TAC_LAUNCH_TOGETHER, /* several, by mpirun or another launcher that MPI understands */
+    TAC_LAUNCH_PERHAPS,  /* several, by a process manager that only some builds of MPI understand */
+    TAC_LAUNCH_APART     /* several, by srun, without a way to connect */
 };
 
 struct tac_launch {
     enum tac_launch_how how;
-    int count; /* processes started; 0: not told */
-    int rank;  /* which of them this is, as far as the launcher says; else 0 */
+    int count; /* processes started; 0: not known */
+    int rank;  /* which of them this is; 0 if the launcher does not say */
 };
 
 /* Local. Reads the environment. */
 struct tac_launch tac_launch_look(void);
-/* Local. The sentence of processes that cannot come together, and what to type; TAC_ERR_INPUT.  command: "run". */
+/* Local. Fails with the sentence for processes that cannot connect, and what to type instead; TAC_ERR_INPUT. command:
+ * "run". */
 enum tac_err tac_launch_fail(struct tac_ctx *ctx, const struct tac_launch *launch, const char *command);
 
 #endif
