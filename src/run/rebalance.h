@@ -1,4 +1,4 @@
-/* rebalance.h: distributes a scene over the ranks, and again while it moves (docs/distribution.md).
+/* rebalance.h: distributes a scene over the ranks, and again while it moves (docs/reference/ranks.md).
  */
 #ifndef TACTUS_RUN_REBALANCE_H
 #define TACTUS_RUN_REBALANCE_H

@@ -4,7 +4,7 @@
  *     struct tac_simulation sim;
  *     tac_simulation_begin(&sim, ctx, scene);
  *     TAC_TRY(tac_simulation_pieces(&sim, &pieces));      several ranks
- *     TAC_TRY(tac_simulation_make(&sim, &pieces)); at t = 0
+ *     TAC_TRY(tac_simulation_make(&sim, &pieces));        at t = 0
  *     TAC_TRY(tac_simulation_go(&sim, t, NULL));
  *     tac_simulation_end(&sim);
  */

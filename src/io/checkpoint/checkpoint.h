@@ -1,5 +1,5 @@
 /* checkpoint.h: writes and reads checkpoints: the whole state at a commit, in one HDF5 file that all ranks write
- * (docs/run-folder.md).
+ * (docs/reference/file-formats.md).
  *
  * A checkpoint is self-contained: it has the scene, the geometry, the elements, and all state that the trajectory
  * depends on. Each rank writes rows of some tables, by global id, and reads a block of rows. It does not matter which

@@ -5,14 +5,14 @@
  * the file fails, and the library crashes when the program ends. This driver
  *
  *   - writes new bytes, behind the end of the file as of the last flush, at once. It also writes values of datasets at
- * once: they are written only once, and a caller that removes a dataset flushes before it writes others, which may take
- * its place;
+ *     once: they are written only once, and a caller that removes a dataset flushes before it writes others, which may
+ *     take its place;
  *   - keeps all other changes until the flush is complete. Then it writes them, first behind the end of the file (a
- * journal), then in place, in an order in which almost every step leaves a readable file. This takes a few
- * microseconds. A kill between two of the steps loses nothing, but a frame may appear twice; tac_disk_recover()
- * completes the steps before a run continues with the file;
+ *     journal), then in place, in an order in which almost every step leaves a readable file. This takes a few
+ *     microseconds. A kill between two of the steps loses nothing, but a frame may appear twice; tac_disk_recover()
+ *     completes the steps before a run continues with the file;
  *   - reports success to HDF5 when a write fails, keeps the errno, and writes nothing any more. The file stays as of
- * the last flush, and it can be closed.
+ *     the last flush, and it can be closed.
  *
  * The caller must look at the error after every step. The driver is for one process; several ranks use MPI-IO. */
 #ifndef TACTUS_IO_H5_DISK_H

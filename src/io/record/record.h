@@ -1,22 +1,27 @@
-/* io/record/record.h: writes record.h5: every breakpoint of every vertex (docs/run-folder.md), by all ranks, in bounded
- * memory.
+/* io/record/record.h: writes record.h5: every breakpoint of every vertex (docs/reference/file-formats.md), by all
+ * ranks, in bounded memory.
  *
  * The ranks that own the vertices add points (vertex, t, x) in the order of time; some points belong to passes that may
  * be rolled back. The points go through three stages, each within a fixed budget of memory:
  *
- *   log the points since the last spill, in memory. A full log becomes a *run*, sorted by vertex, in a file without a
- * name in the run folder. A pass that is rolled back removes its points and its runs. blocks   rank r has the r-th
- * block of vertex ids. Before vertices change their owner, at a checkpoint and at the end of an interval, every point
- * is sent to the rank of its vertex' block (a distribution), into a second such file. group    at the end of a frame
- * interval each rank writes the rows of its block, which are consecutive.
+ *   log      the points since the last spill, in memory. A full log becomes a *run*, sorted by vertex, in a file
+ *            without a name in the run folder. A pass that is rolled back removes its points and its runs.
+ *   blocks   rank r has the r-th block of vertex ids. Before vertices change their owner, at a checkpoint and at the
+ *            end of an interval, every point is sent to the rank of its vertex' block (a distribution), into a second
+ *            such file.
+ *   group    at the end of a frame interval each rank writes the rows of its block, which are consecutive.
  *
  * All memory is allocated once. If blocks of many MiB came and went with each interval, with HDF5's small blocks
  * between them, the heap would be fragmented and a long run would grow without end.
  *
  *     TAC_TRY(tac_record_create(ctx, scene, dir, &record));
  *     call->vertices(&record->log, owned, ids);
- *     call->mark(&record->log); tac_recorder_keep(&record->log, i, t, x); ... call->undo(&record->log) if the pass was
- * wrong TAC_TRY(tac_record_group(record, interval)); TAC_TRY(tac_record_close(record)); tac_record_destroy(&record);
+ *     call->mark(&record->log);
+ *     tac_recorder_keep(&record->log, i, t, x);
+ *     call->undo(&record->log);                      if the pass was wrong
+ *     TAC_TRY(tac_record_group(record, interval));
+ *     TAC_TRY(tac_record_close(record));
+ *     tac_record_destroy(&record);
  *
  * The engine's side is events/record.c.
  */

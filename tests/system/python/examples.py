@@ -50,6 +50,13 @@ with tempfile.TemporaryDirectory() as folder:
     held, wanted = (float(x) for x in re.search(r"holds (\S+) mN of the (\S+) mN", reported).groups())
     expect(abs(held - wanted) < 0.2 * wanted, f"the finger holds the force: {reported}")
 
+    reported = script("funnel.py", folder)
+    counts = [float(c) for c in re.findall(r"[\d.]+", reported)]
+    expect(len(counts) == 51 and counts[0] == 0 and counts == sorted(counts) and counts[-1] == 640, f"all sand runs out: {reported}")
+    with open(os.path.join(SOURCE, "docs/tutorials/grains.md"), encoding="utf-8") as page, open(os.path.join(HERE, "funnel.py"), encoding="utf-8") as file:
+        shown = re.search(r"```python\n(.*?)```", page.read(), re.S)[1]
+        expect(file.read().endswith(shown), "docs/tutorials/grains.md shows the script as it is")
+
     reported = script("lazy.py", folder)
     expect("frames so far" in reported and "201 frames;" in reported, f"a run is read while it goes on: {reported}")
     expect(float(re.search(r"off by (\S+) of", reported)[1]) < 0.02, f"the books: {reported}")
