@@ -1,4 +1,4 @@
-/* balance.c: ranks that are out of balance: the scene is distributed anew while it runs. */
+/* balance.c: decides when the ranks are out of balance, and then distributes the scene anew while it runs. */
 #include "io/record/record.h"
 #include "partition/cut.h"
 #include "run/rebalance.h"
@@ -7,30 +7,33 @@
 
 enum {
     PASSES_PER_LOOK = 32,
-    CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
+    CHATTER = 2048, /* this many messages, and CHATTER_PER_VERTEX for each vertex of a rank, take about as long as a
+                       rebalancing */
     CHATTER_PER_VERTEX = 2,
     CHATTER_MOST = 64 * CHATTER,
     SOON = 8,       /* passes */
-    ON_ONE = 1024,  /* balls: such a scene begins on one rank */
-    OF_ELEMENTS = 4 /* a vertex with elements takes as long as so many balls */
+    ON_ONE = 1024,  /* a scene of fewer balls begins on one rank */
+    OF_ELEMENTS = 4 /* a vertex with elements takes as long as this many balls */
 };
 
 static const double SKEWED = 1.08, TWICE = .15;
-/* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
+/* Cost of a distribution: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s.
+ */
 static const double DISTRIBUTION_S = .01, DISTRIBUTION_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
-/* What a window takes several ranks beside the work: meeting at its instants and at its end, and waiting there, s. */
+/* Extra cost of a window on several ranks: they exchange messages at its instants and at its end, and wait there, s. */
 static const double MEET_S = 350e-6;
-/* What a vertex takes in each window whatever it does, s: without elements, where it is least. */
+/* Least cost of a vertex in each window, s: that of a vertex without elements. */
 static const double VERTEX_S = 50e-9;
 
-/* All to the first rank. */
+/* Gives all vertices to rank 0. */
 static void give_all_to_first(struct tac_pieces *pieces)
 {
     for (tac_lid i = 0; i < pieces->vertex_count; i++)
         pieces->owner[i] = 0;
 }
 
-/* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/reference/ranks.md).
+/* May one rank have the whole scene? With kinetic structures ranks exchange fewer messages, so several are always
+ * faster (docs/reference/ranks.md).
  */
 static bool may_gather(const struct tac_simulation *sim)
 {
@@ -54,7 +57,7 @@ enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pi
     return TAC_OK;
 }
 
-/* joined: only clusters in deep contact change hands. */
+/* joined: only clusters of vertices in deep contact change their rank. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
 {
     enum tac_err err;
@@ -81,7 +84,8 @@ done:
     return err;
 }
 
-/* An integrator that does not tell its work is never dealt anew for its sake. */
+/* The work so far. It stays 0 for an integrator that does not count its work, so such a simulation is not distributed
+ * anew because of its work. */
 static struct tac_workload read_load(const struct tac_simulation *sim)
 {
     struct tac_workload load = {0};
@@ -97,8 +101,8 @@ static int64_t least_chatter(const struct tac_simulation *sim, double distributi
            CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
 }
 
-/* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
- * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
+/* Have ranks exchanged so many messages for deep pairs that a rebalancing would have been cheaper? If a distribution
+ * has not helped, so that as many messages follow soon, the next one waits for more messages. */
 static bool sends_too_much(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
@@ -109,8 +113,8 @@ static bool sends_too_much(struct tac_simulation *sim)
     return sim->integrator->balance->chatter(sim->state) > b->chatter;
 }
 
-/* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
- * look.  Contacts come and go: what was worked since one look alone says too little about what will come. */
+/* Moves `from` halfway to `load`, so that older work counts half as much as the work until the next look. The work
+ * since one look alone says too little about the future, because contacts come and go. */
 static void halve_old_load(struct tac_workload *from, const struct tac_workload *load)
 {
     from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
@@ -127,8 +131,8 @@ static void shift_load(struct tac_workload *load, const struct tac_workload *fro
     load->counted_s += to->counted_s - from->counted_s;
 }
 
-/* What ranks have worked since the last deal by balance stands: a new simulation begins with other counts, those of all
- * ranks on the first one. */
+/* Moves clusters in deep contact to one rank each. The work since the last distribution by balance still counts, so it
+ * is corrected: the new state begins with other counts (rank 0 gets those of all ranks). */
 static enum tac_err join_deep(struct tac_simulation *sim)
 {
     enum tac_err err;
@@ -148,7 +152,7 @@ done:
     return err;
 }
 
-/* About how long a deal takes. */
+/* About how long a distribution takes, s. */
 static double distribution_cost_s(const struct tac_simulation *sim, const struct tac_workload *load)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
@@ -156,9 +160,10 @@ static double distribution_cost_s(const struct tac_simulation *sim, const struct
            CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
-/* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
- * had so little work that one of them would have been done sooner, or one had so much, become more than a deal costs?
- * So no run loses more than twice what it would lose if all were known beforehand. */
+/* Is the time lost since the last distribution more than a distribution costs? Time is lost if ranks have unequal work,
+ * if they evaluate contacts twice, if several ranks have so little work that one would be faster, or if one rank has so
+ * much that several would be faster. With this rule no run loses more than twice the time that it would lose with
+ * perfect foresight. */
 static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
 {
     struct tac_balance *b = &sim->balance;
@@ -172,7 +177,8 @@ static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac
     const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = distribution_cost_s(sim, load);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
     const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
-    /* What all ranks gain over one, or lose: by counts, because the clock of a busy machine would share out anything.
+    /* Gain of all ranks over one rank (negative: loss), s. It is computed from counts, because clocks of a busy machine
+     * would always call for more ranks.
      */
     const double windows = (double)(b->passes - b->distributed_at), size = sim->ctx->size,
                  all = sum[3] + windows * VERTEX_S * (double)sim->local->mesh->part->vertex_total,
@@ -183,8 +189,8 @@ static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac
     return TAC_OK;
 }
 
-/* Looked at after 4, 8, 16, 32 passes, and then every 32: what touches what is known soon after the start, and the
- * first deal knew nothing of it. */
+/* Looks at the balance after 4, 8, 16 and 32 passes, and then every 32. The early looks are needed because the first
+ * distribution does not know the contacts, which are known soon after the start. */
 enum tac_err tac_simulation_balance(struct tac_simulation *sim)
 {
     enum tac_err err = TAC_OK;
@@ -199,14 +205,14 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
         return TAC_OK;
     load = read_load(sim);
     if (pass == 1)
-        b->load = b->recent = load; /* of a run that goes on: what was done before */
+        b->load = b->recent = load; /* in a run that continues: work before this process */
     if (!distribute)
         TAC_TRY(is_worth_moving(sim, &load, &distribute));
     if (!distribute) {
         halve_old_load(&b->recent, &load);
         return TAC_OK;
     }
-    b->cut_known = !b->gathered; /* a better cut for these contacts is not to be had */
+    b->cut_known = !b->gathered; /* the cut takes the present contacts into account */
     b->distributed_at = pass;
     err = distribute_again(sim, false);
     b->load = b->recent = sim->state ? read_load(sim) : (struct tac_workload){0};

@@ -1,12 +1,13 @@
-/* contact_rows.c: the list of contacts of a frame, in an order that does not depend on the ranks: by kind, then by the
- * primitives' ids. */
+/* contact_rows.c: makes the list of contacts of a frame, in an order that does not depend on the ranks: by kind, then
+ * by the primitives' ids. */
 #include "base/exchange.h"
 #include "contact/contacts.h"
 #include "run/requested_fields.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Each rank sorts a range of kinds and first primitives, so that the ranks' lists are one behind the other. */
+/* Each rank sorts one range of kinds and first primitives, so that the whole list is the ranks' lists one after the
+ * other. */
 static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struct tac_contact **list, size_t *count)
 {
     enum { KINDS = TAC_CONTACT_VERTEX_VERTEX + 1 };

@@ -1,4 +1,4 @@
-/* distribute.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
+/* distribute.c: makes the first distribution of a scene over the ranks, from the graph of the elements in its pieces
  * (docs/reference/ranks.md, Reading and the first distribution). */
 #include "partition/corners.h"
 #include "partition/graph_rows.h"
@@ -21,7 +21,7 @@ done:
     return err;
 }
 
-/* What was told becomes rows where it belongs. */
+/* Sends the reported edges to the ranks that have their rows, and adds them to the rows there. */
 static enum tac_err make_rows(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p,
                               struct tac_edge_reports *t, struct tac_graph_rows *rows)
 {
@@ -58,12 +58,12 @@ static enum tac_err report_elements(struct tac_ctx *ctx, const struct tac_pieces
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
         const tac_gid *v = p->triangle + i / 3 * 3;
-        if (p->triangle_place[i] == 0) /* an edge's first triangle tells it */
+        if (p->triangle_place[i] == 0) /* only the first triangle of an edge reports it */
             TAC_TRY(report_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
     }
     for (int64_t i = 0; i < p->segment_count; i++)
         TAC_TRY(report_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
-    /* Inside a solid an edge is told by every tetrahedron that has it; around an inner edge there are some six. */
+    /* Every tetrahedron of a solid reports its edges; an inner edge has about six tetrahedra. */
     for (int64_t i = 0; i < p->tetrahedron_count; i++)
         for (int k = 0; k < 4; k++)
             for (int n = k + 1; n < 4; n++) {
@@ -101,7 +101,7 @@ done:
 
 static const double THREAD = .25; /* in edges of elements */
 
-/* Bits of the place along the curve. */
+/* The place of x along the space-filling curve (Morton code). */
 static uint64_t morton_code(const double x[3], const double lo[3], double size)
 {
     uint64_t code = 0;
@@ -139,14 +139,14 @@ static void sort_spots(size_t n, struct spot *spot)
         qsort(spot, n, sizeof *spot, compare_spots);
 }
 
-/* Is vertex i of the pieces threaded: a particle, or the first of its body? */
+/* Is vertex i of the pieces linked along the curve? It is if it is a particle, or the first vertex of its body. */
 static bool is_on_curve(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
 {
     const struct tac_body *body = &common->settings->body[p->body[i]];
     return !body->has_elements || p->vertex_id[i] == body->vertex_begin;
 }
 
-/* Our vertices that are threaded, along the curve. */
+/* Lists the vertices of this rank that are linked along the curve, in the order of the curve. */
 static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                const double *x, struct spot **out, size_t *count)
 {
@@ -172,7 +172,7 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     return err;
 }
 
-/* Codes from which on each rank but the first sorts: rank 0 chooses them, by samples of all. */
+/* Chooses the code at which the part of each rank begins; rank 0 does it, from samples of all ranks. */
 static enum tac_err choose_codes(struct tac_ctx *ctx, const struct spot *spot, size_t n, uint64_t *from)
 {
     enum { SAMPLES = 16 };
@@ -194,7 +194,7 @@ done:
     return err;
 }
 
-/* Which rank sorts each spot. */
+/* Chooses the rank that sorts each spot. */
 static enum tac_err choose_sorters(struct tac_ctx *ctx, enum tac_err err, const struct spot *spot, size_t n,
                                    int32_t *to)
 {

@@ -1,5 +1,5 @@
-/* distribute_near.c: a distribution knows at most the contacts of now, but what lies over each other will touch
- * (docs/reference/ranks.md, Reading and the first distribution).
+/* distribute_near.c: links vertices that lie over each other. A distribution knows at most the contacts of now, but
+ * such vertices will touch later (docs/reference/ranks.md, Reading and the first distribution).
  *
  * Space is cut into columns along gravity, some edges of the meshes wide; without gravity, into cubes. In each of them
  * vertices of different bodies that follow each other are linked: strongly where they are near each other, weakly
@@ -18,7 +18,7 @@
 static const double WIDTH = .75, NEAR = 1.5;       /* of a column, and what is near in it, in mean edges */
 static const double NEAR_WEIGHT = 2, WEIGHT = .25; /* in edges of elements */
 
-/* A vertex on its way to the rank that has its column. */
+/* A vertex that is sent to the rank that has its column. */
 struct stand {
     uint64_t column;
     double height;

@@ -1,4 +1,5 @@
-/* follow.c: reactions and histories: sums over this rank's vertices, which are exact over all ranks. */
+/* follow.c: writes reactions and histories: sums over the vertices, which are exact and so do not depend on the ranks.
+ */
 #include "run/follow.h"
 #include "base/exchange.h"
 #include "elements/element.h"
@@ -22,7 +23,7 @@ static void add_elastic_force(void *user, const struct tac_element *element, con
             l->elastic[3 * (size_t)v[k] + (size_t)c] += f[k][c];
 }
 
-/* Collective. Positions and elastic forces; to be cleared also after a failure. */
+/* Collective. Finds positions and elastic forces. Clear it after a failure too. */
 static enum tac_err look_at_vertices(struct tac_simulation *sim, struct tac_looking *l)
 {
     enum tac_err err;
@@ -77,7 +78,7 @@ static char *print_values(char *at, const double *value, int count)
     return at;
 }
 
-/* name: as CSV has it, in quotes. */
+/* The name is written in quotes, as CSV needs it. */
 enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines, const struct tac_follow_row *row)
 {
     enum tac_err err;
@@ -108,7 +109,7 @@ done:
 
 enum { CONTACT, ELASTIC = 3, MOMENT = 6, HELD = 9, REACTION_SUMS = 10 };
 
-/* Is the vertex where its script, or nothing, puts it? */
+/* Is the vertex held, by a script or because it never moves? */
 bool tac_follow_held(const struct tac_looking *l, tac_lid i)
 {
     const struct tac_scene *s = l->scene;
@@ -227,9 +228,9 @@ struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const 
                                    .mores = (flux ? TAC_FOLLOW_FLUX : 0) + (reaction ? TAC_FOLLOW_REACTION : 0)};
 }
 
-/* A row of one vertex, on its way to rank 0. */
+/* A row of one vertex, which is sent to rank 0. */
 struct vertex_row {
-    tac_gid vertex; /* within the body; first, as it is sorted by */
+    tac_gid vertex; /* within the body; first, because rows are sorted by it */
     double value[HISTORY_SUMS - 1];
 };
 
@@ -342,7 +343,7 @@ done:
     return err;
 }
 
-/* The next multiple of its interval; from: or this one. */
+/* The next multiple of the history's interval after now; from: now is allowed too. */
 static tac_time next_of(const struct tac_scene *scene, const struct tac_history *h, tac_time now, bool from)
 {
     const double every_s = fmax(h->every_s, TAC_FRAME_GRAIN * scene->settings->quantum_s);

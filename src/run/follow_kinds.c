@@ -1,5 +1,5 @@
-/* follow_kinds.c: rows of histories that remember something: what has crossed a plane, and what holds a body while a
- * motion moves it. */
+/* follow_kinds.c: writes rows of histories that keep something from row to row: what has crossed a plane (flux), and
+ * the force that holds a body while a motion moves it (reaction). */
 #include "base/exchange.h"
 #include "run/follow_room.h"
 #include <math.h>
@@ -29,7 +29,7 @@ static tac_gid place_of(const struct tac_looking *l, const struct tac_history *h
     return -1;
 }
 
-/* Is the vertex in front of the plane?  On it, it is where it was. */
+/* Is the vertex in front of the plane? A vertex on the plane keeps its side. */
 static uint8_t side_of(const struct tac_looking *l, const struct tac_history *h, tac_lid i, uint8_t before)
 {
     double from[3];
@@ -95,7 +95,7 @@ done:
 
 enum { HELD, MOVED, GONE, CONTACT = 5, ELASTIC = 8, MOMENT = 11, SUMS = 14 };
 
-/* Contact impulses of a body since the last frame, (count, 3), as all ranks have them together. */
+/* Gathers the contact impulses of a body since the last frame, (count, 3), from all ranks. */
 static enum tac_err gather_contact_impulses(struct tac_ctx *ctx, const struct tac_scene *scene,
                                             const struct tac_state_view *view, tac_lid body, size_t count, double **out)
 {

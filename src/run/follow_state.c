@@ -1,14 +1,14 @@
-/* follow_state.c: what histories remember from row to row: made, kept in checkpoints, taken from them. */
+/* follow_state.c: makes what histories keep from row to row, stores it in checkpoints, and reads it from them. */
 #include "run/follow_room.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
 
-/* Words of one history in a checkpoint: these, then its own. */
+/* Words of one history in a checkpoint: these, then those of its kind. */
 enum { KIND, DIGEST, LAST, COUNT, HEAD };
 enum { LIMBS = TAC_ACCUM_LIMBS + 1, FLUX = 3 + 2 * LIMBS };
 
-/* Of all that makes it the same history: a changed one begins anew. */
+/* A hash of all that defines the history: if it changes, the history begins anew. */
 static int64_t history_digest(const struct tac_history *h)
 {
     uint64_t sum = tac_hash64(0, (uint64_t)h->kind), bits;
@@ -98,7 +98,7 @@ done:
 
 /* ---- in ---- */
 
-/* false: the words make no sense. */
+/* False if the words are damaged. */
 static bool get_flux(struct tac_followed *f, const int64_t *word)
 {
     const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
@@ -131,7 +131,7 @@ static bool get_reaction(struct tac_followed *f, const int64_t *word)
     return true;
 }
 
-/* Finds the history among the words; *there false: it is none of them. */
+/* Finds the history among the words; *there false: it is not among them. */
 static bool find_words(const struct tac_history *h, const int64_t *word, int64_t count, tac_time now,
                        struct tac_followed *f, bool *there)
 {

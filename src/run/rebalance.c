@@ -9,7 +9,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-/* What a rank has worked lately. */
+/* The recent work of this rank. */
 static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
     const struct tac_workload *before = &sim->balance.recent;
@@ -22,9 +22,9 @@ static struct tac_workload worked_lately(const struct tac_simulation *sim)
     return now;
 }
 
-/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: forces and finding are
- * shared out among all vertices, those by the rates of their ticks and this by how many candidates there are.  Contacts
- * leave out many of their ticks, on one rank more than on another, so a rank's are shared out among its own vertices.
+/* Collective. Turns the weights into recent seconds of forces, contacts and discovery. The time of forces is divided
+ * among all vertices by the rates of their ticks, the time of discovery by the number of candidates. Contacts skip many
+ * of their ticks, on one rank more than on another, so the contact time of a rank is divided among its own vertices.
  */
 static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_graph_rows *rows)
 {
@@ -40,7 +40,7 @@ static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, stru
         MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the ranks' work");
     if (!(sum[FORCES_S] + sum[FINDING_S] + sum[CONTACT_S] > 0))
-        return TAC_OK; /* nothing has been done yet, or is told: by rates */
+        return TAC_OK; /* no work was done or counted yet: weights stay rates */
     const double force_s = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
     const double find_s = sum[FOUND] > 0 ? sum[FINDING_S] / sum[FOUND] : 0;
     const double contact_s = contacts > 0 ? lately.contact_s / contacts : 0;
@@ -49,7 +49,7 @@ static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, stru
     return TAC_OK;
 }
 
-/* Weights by what was seen, and by nothing: looking at a vertex costs something too. */
+/* Adds a small weight to each vertex, because every vertex has some cost. */
 static void finish_weights(const struct tac_pieces *pieces, uint64_t shuffle, double *weight)
 {
     const tac_lid n = pieces->vertex_count;

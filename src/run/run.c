@@ -1,4 +1,4 @@
-/* run.c: the loop over the frames of a run. */
+/* run.c: runs the loop over the frames of a run. */
 #include "io/record/record.h"
 #include "run/follow.h"
 #include "run/running.h"
@@ -22,14 +22,14 @@ static void fill_status(struct tac_running *run, struct tac_status *status, cons
     status->end_s = seconds_of(run, sim->whole->settings->t_end);
     status->wall_s = tac_wall_s() - run->wall_start_s;
     status->wall_left_s = tac_progress_left_s(&run->progress, status->end_s);
-    status->contacts = run->contacts; /* counting them anew would have all ranks meet */
-    /* Other ranks' ticks are like this one's, as far as it knows. */
+    status->contacts = run->contacts; /* counting them anew would need a collective call */
+    /* The number of ticks on other ranks is not known here, so it is estimated by this rank's. */
     const double ticks = (double)(tac_simulation_ticks(&status->counters) - sim->ticks_before) * run->ctx->size;
     status->ticks_per_s = status->wall_s > 0 ? ticks / status->wall_s : 0;
     status->error = run->ctx->error[0] ? run->ctx->error : NULL;
 }
 
-/* At a frame one interval of the record ends and another begins. */
+/* Ends one interval of the record at a frame and begins the next. */
 static enum tac_err record_frame(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
@@ -44,7 +44,7 @@ done:
     return err;
 }
 
-/* Vertices come and go with balance. */
+/* Makes room for this rank's vertices, whose number changes with each rebalancing. */
 static enum tac_err make_frame_room(struct tac_running *run, size_t vertices)
 {
     enum tac_err err = TAC_OK;
@@ -104,9 +104,9 @@ done:
 
 /* ---- stops ---- */
 
-enum { WALL_LIMIT = 1000 }; /* among signals' numbers: the greatest wish is told */
+enum { WALL_LIMIT = 1000 }; /* shares a number range with signals: all ranks get the largest request */
 
-/* What this rank wishes, to be heard by all at the end of the next pass. */
+/* Fills the requests of this rank, which all ranks know at the end of the next pass. */
 static void make_requests(struct tac_running *run, struct tac_step *step)
 {
     const double now_s = tac_wall_s(), pass_s = now_s - run->requested_wall_s;
@@ -116,7 +116,7 @@ static void make_requests(struct tac_running *run, struct tac_step *step)
     step->ask_stop = tac_signal_caught();
     if (run->ctx->rank != 0)
         return;
-    /* Time for the checkpoint, for one more pass, and for closing the files. */
+    /* The time that the checkpoint, one more pass and closing the files need. */
     if (limit_s > 0 && step->ask_stop == 0 &&
         left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s))
         step->ask_stop = WALL_LIMIT;
@@ -136,7 +136,8 @@ done:
     return err;
 }
 
-/* The first multiple of every_t after now, quanta: on a grid like that of frames, so that one instant serves both. */
+/* The first multiple of every_t after now, quanta. It is on a grid like that of frames, so that a frame and a
+ * checkpoint can share an instant. */
 static tac_time next_save(const struct tac_running *run)
 {
     const struct tac_scene *scene = run->sim.whole;
@@ -150,7 +151,7 @@ static tac_time next_save(const struct tac_running *run)
     return tac_scene_grid(scene, every_s, k);
 }
 
-/* After a step: stops and checkpoints that are due. */
+/* After a step, stops or writes a checkpoint if that is due. */
 static enum tac_err stop_or_save(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
@@ -173,7 +174,8 @@ static tac_time before_step(void *user, tac_time t, struct tac_step *step)
     return t < run->next_save ? t : run->next_save;
 }
 
-/* At a frame it comes first; stops and checkpoints then come after it. */
+/* After each step: writes the status, and stops or saves if that is due. At a frame the loop writes the frame first,
+ * and then stops or saves. */
 static enum tac_err after_step(void *user, tac_time t, const struct tac_step *step)
 {
     enum tac_err err = TAC_OK;
@@ -192,14 +194,15 @@ done:
     return err;
 }
 
-/* Is the end a frame of the grid?  Else a longer run would not have it. */
+/* Is the end a frame of the grid? If not, a longer run would not have this frame. */
 static bool end_on_grid(const struct tac_running *run)
 {
     const struct tac_scene *s = run->sim.whole;
     return tac_scene_grid(s, s->settings->frame_s, run->frame) == s->settings->t_end;
 }
 
-/* A run that goes on where it ends: only its last frame may be missing.  In another folder, and its checkpoint. */
+/* Finishes a run that continues at its end. Only the last frame may be missing, and in another folder the checkpoint.
+ */
 static enum tac_err finish_again(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
@@ -235,8 +238,8 @@ enum tac_err tac_running_loop(struct tac_running *run)
             TAC_TRY(stop_or_save(run));
             continue;
         }
-        /* A last frame between two of the grid is taken back by a run that goes further: the checkpoint is before it.
-         * Who is killed between the two goes on from there, and writes it. */
+        /* A run that continues beyond the end removes a last frame that is off the grid, so the checkpoint is written
+         * before that frame. If the run is killed between the two, a restart from the checkpoint writes the frame. */
         const bool last = now == t_end, on_grid = end_on_grid(run);
         if (last && !on_grid)
             TAC_TRY(tac_running_save(run));
@@ -268,7 +271,7 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
         last = sim->integrator->counters(sim->state, &summary.status.counters);
         const double ticks = (double)(tac_simulation_ticks(&summary.status.counters) - run->all_before);
         summary.status.ticks_per_s = summary.status.wall_s > 0 ? ticks / summary.status.wall_s : 0;
-    } else { /* lost on the way from one partition to the next */
+    } else { /* the state was lost in a rebalancing */
         summary.status.state = "failed";
         summary.status.error = run->ctx->error;
     }

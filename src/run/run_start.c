@@ -1,4 +1,4 @@
-/* run_start.c: a whole run from its scene or checkpoint to its run folder, and what is left when it has ended. */
+/* run_start.c: begins a whole run from its scene or checkpoint, runs it to its end, and frees everything. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/folder/output.h"
 #include "io/record/record.h"
@@ -36,7 +36,7 @@ static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
     return err;
 }
 
-/* All that is known once the scene is: rank-local, the same on every rank. */
+/* Settles the options that need the scene. Local, with the same result on every rank. */
 static enum tac_err settle_options(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                    const struct tac_run_options *options, const struct tac_start *start, char **folder)
 {
@@ -44,7 +44,8 @@ static enum tac_err settle_options(struct tac_ctx *ctx, const struct tac_scene_s
     struct tac_scene *scene = start->scene;
     if (options->until_s != NULL)
         TAC_TRY(tac_scene_until(ctx, scene, *options->until_s));
-    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
+    /* An end that is nearer than TAC_FRAME_GRAIN to the grid of frames is moved to the grid, so a checkpoint may be
+     * that much later. */
     if (start->checkpoint != NULL && start->checkpoint->now > scene->settings->t_end + TAC_FRAME_GRAIN)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
@@ -67,7 +68,7 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     struct tac_simulation *sim = &run->sim;
     const tac_time now = tac_simulation_now(sim);
     bool loaded = false;
-    if (resume && !o->record && now == sim->whole->settings->t_end) /* what there is of it stays */
+    if (resume && !o->record && now == sim->whole->settings->t_end) /* what is recorded stays */
         TAC_TRY(tac_record_end(run->ctx, sim->whole, run->dir, now));
     else if (resume)
         TAC_TRY(tac_record_resume(run->ctx, sim->whole, run->dir, now, run->frame - 1, now > sim->last_frame, o->record,
@@ -82,7 +83,7 @@ done:
     return err;
 }
 
-/* Goes on where a checkpoint stands. */
+/* Puts the state of a checkpoint into the simulation. */
 static enum tac_err enter_checkpoint(struct tac_running *run, struct tac_checkpoint **state)
 {
     enum tac_err err;
@@ -114,8 +115,8 @@ static struct tac_output_past past_of(const struct tac_start *start)
         c->folder.entry_count, c->folder.entry, c->folder.sums};
 }
 
-/* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
- * once more; *over: no. */
+/* For a checkpoint at the end of the run. *over: the folder is whole, so there is nothing to do; if not, the end of the
+ * run is written again. */
 static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               const struct tac_start *start, bool *over)
 {
@@ -144,7 +145,7 @@ done:
     return err;
 }
 
-/* Runs to the end what has a folder, unless it failed already (err). */
+/* Runs a simulation that has a folder to its end, unless it has failed already (err). */
 static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err err)
 {
     if (!err)
@@ -155,7 +156,7 @@ static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err er
         err = tac_follow_create(&run->sim, run->followed, run->followed_count, &run->follow);
     if (!err)
         err = tac_running_loop(run);
-    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
+    /* The ranks agree on the error, so that a rank that failed alone does not leave the others waiting. */
     return tac_running_finish(run, tac_agree(run->ctx, err));
 }
 
@@ -172,7 +173,7 @@ static bool is_free(const char *assignment)
     return false;
 }
 
-/* A branch's folder is a new one. */
+/* Refuses a folder that holds a run, because a branch needs a new one. */
 static enum tac_err check_new(struct tac_ctx *ctx, const char *dir)
 {
     struct stat s;
@@ -188,8 +189,8 @@ done:
     return err;
 }
 
-/* A branch from an earlier time is another trajectory, so none is made unasked: where `parent` is a folder, its newest
- * checkpoint was whole. */
+/* Refuses an older checkpoint of the folder `parent` if the newest one is damaged. A branch from an earlier time is
+ * another trajectory, so the user must name that checkpoint. */
 static enum tac_err check_parent(struct tac_ctx *ctx, const char *parent, const char *file)
 {
     enum tac_err err = TAC_OK;
@@ -210,7 +211,8 @@ done:
     return err;
 }
 
-/* The state of the checkpoint, then the changes, then the folder of the changed scene: what is refused leaves none. */
+/* Restores the checkpoint, applies the changes, and then makes the folder of the changed scene, so that a refused
+ * change leaves no folder. */
 static enum tac_err begin_branch(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
 {
     enum tac_err err;
@@ -241,7 +243,7 @@ done:
     return err;
 }
 
-/* Splits the assignments into those of any restart, which stay in *set, and the changes. */
+/* Splits the assignments into those that any restart may make, which stay in source->set, and the changes. */
 static enum tac_err split_changes(struct tac_running *run, struct tac_scene_source *source, const char ***kept)
 {
     enum tac_err err;
@@ -302,13 +304,13 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     TAC_TRY(tac_simulation_pieces(sim, pieces));
     if (!resume)
         TAC_TRY(tac_simulation_check(sim, *pieces, run->dir));
-    if (*pieces == NULL) /* what cannot be run is told before a folder is made */
+    if (*pieces == NULL) /* refuse what cannot be run before a folder is made */
         TAC_TRY(tac_simulation_make(sim, pieces));
     if (resume)
         TAC_TRY(tac_output_resume(ctx, sim->whole, *pieces, run->dir, &past, &run->out));
     else
         TAC_TRY(tac_output_create(ctx, sim->whole, *pieces, run->dir, options->overwrite, &run->out));
-    /* From here on the folder says how it ends. */
+    /* From here on the folder's status.json says how the run ends. */
     if (*pieces != NULL)
         err = tac_simulation_make(sim, pieces);
     if (!err && resume)
@@ -353,7 +355,7 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
     run.options = &settled;
     run.dir = options->dir ? options->dir : folder;
     run.wall_start_s = run.saved_wall_s = tac_wall_s();
-    /* The limit counts from the call; what is over already must not read as no limit. */
+    /* The limit counts from the call. A limit that is already over must stay positive, because 0 means no limit. */
     if (options->wall_limit_s > 0)
         settled.wall_limit_s = fmax(options->wall_limit_s - (run.wall_start_s - begin_s), 1e-3);
     TAC_TRY((options->branch ? run_branch : run_scene)(&run, &start, &pieces));

@@ -1,4 +1,4 @@
-/* simulation.c: a simulation on its ranks, and the one loop that steps it. */
+/* simulation.c: makes and frees a simulation on its ranks, and has the one loop that steps it. */
 #include "run/simulation.h"
 #include "io/checkpoint/checkpoint.h"
 #include "overlap/overlap.h"
@@ -66,7 +66,7 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
         sim->integrator->balance->tuning_out(sim->state, &tuning);
     if (begun)
         ticks = tac_simulation_ticks(tac_simulation_view(sim).counters) - sim->ticks_before;
-    sim->integrator->destroy(&sim->state); /* two of them may not fit */
+    sim->integrator->destroy(&sim->state); /* there may not be memory for two states */
     if (pieces != NULL) {
         tac_local_destroy(&sim->local);
         TAC_TRY(tac_local_create(sim->ctx, sim->whole, pieces, &sim->local));
@@ -75,7 +75,7 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
     TAC_TRY(sim->integrator->state_in(sim->state, state));
     if (tuned)
         sim->integrator->balance->tuning_in(sim->state, &tuning);
-    if (begun) /* the new state counts those of all ranks as one's */
+    if (begun) /* in the new state rank 0 has the counts of all ranks */
         sim->ticks_before = tac_simulation_ticks(tac_simulation_view(sim).counters) - ticks;
 done:
     return err;

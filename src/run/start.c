@@ -1,4 +1,4 @@
-/* start.c: from a checkpoint to the scene that it goes on with. */
+/* start.c: reads a checkpoint and the scene that continues from it. */
 #include "run/start.h"
 #include "io/checkpoint/checkpoint.h"
 #include "io/checkpoint/geometry.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A large scene on several ranks: no rank gets all of the geometry, unless the scene is another one; then what differs
- * is told by whoever sees all. */
+/* Reads the scene. For a large scene on several ranks no rank gets the whole geometry, unless the scene is another one
+ * than the checkpoint's; then the whole geometry is needed to say what differs. */
 static enum tac_err read_scene(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
                                const char *sha256, struct tac_start *out)
 {
@@ -26,8 +26,8 @@ done:
     return err;
 }
 
-/* Would this program take the steps that the run would have taken?  The asynchronous integrator's are the same since
- * before there were generations. */
+/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it. The steps of the
+ * asynchronous integrator are older than generations and have not changed. */
 static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, const json_t *json,
                                      const struct tac_checkpoint_about *about, int64_t generation)
 {

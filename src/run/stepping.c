@@ -1,4 +1,4 @@
-/* stepping.c: the public stepping API (tactus/simulation.h): life, time, what is there, checkpoints. */
+/* stepping.c: the public stepping API (tactus/simulation.h): creating, stepping, reading the state, checkpoints. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/checkpoint/geometry.h"
 #include "run/simulation.h"
@@ -39,7 +39,7 @@ enum tac_err tac_simulation_leave(struct tac_simulation *sim, enum tac_err err, 
 
 /* ---- life ---- */
 
-/* Without MPI nothing can even be said to the other ranks. */
+/* Refuses to work without MPI. */
 static enum tac_err check_mpi(struct tac_ctx *ctx)
 {
     int runs = 0, over = 0;
@@ -52,7 +52,7 @@ static enum tac_err check_mpi(struct tac_ctx *ctx)
     return TAC_OK;
 }
 
-/* A simulation without a scene. */
+/* Makes a simulation without a scene. */
 static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
 {
     struct tac_simulation *sim = NULL;
@@ -74,7 +74,7 @@ static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
     return err;
 }
 
-/* Settles the scene that was read: what tac_simulation_begin() leaves to the integrator's state. */
+/* Sets the scene that was read, and all that tac_simulation_begin() sets. */
 static void settle_scene(struct tac_simulation *sim, struct tac_scene *scene)
 {
     struct tac_ctx own = sim->own, *host = sim->host;
@@ -105,7 +105,7 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_check(sim, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
-    TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect counts from here */
+    TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect of the energy book counts from here */
     tac_simulation_begin_row(sim);
     sim->has_row = true;
 done:
@@ -227,7 +227,7 @@ enum tac_err tac_simulation_advance(struct tac_simulation *sim, double t_s)
 
 /* ---- what is there ---- */
 
-/* Room for positions and ids of this rank's vertices as they are now. */
+/* Makes room for positions and ids of this rank's present vertices. */
 static enum tac_err make_views(struct tac_simulation *sim, const struct tac_state_view *view)
 {
     enum tac_err err = TAC_OK;
@@ -339,7 +339,7 @@ static int64_t next_frame(const struct tac_simulation *sim)
 {
     const tac_time now = tac_simulation_now(sim);
     int64_t low = 0, high = 1;
-    /* Beyond the scene's end its frames have no times; a longer run of the scene has them all the same. */
+    /* Frames beyond the scene's end have no times, but a longer run of the scene would have them. */
     struct tac_scene endless = *sim->whole;
     endless.settings->t_end = TAC_TIME_NEVER;
     while (tac_scene_frame_time(&endless, high) <= now)

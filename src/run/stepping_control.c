@@ -1,15 +1,16 @@
-/* stepping_control.c: a scene that changes between two steps, by its caller or where a run is branched.
+/* stepping_control.c: changes the scene between two steps, for the caller of the API or for a branch of a run.
  *
- * The state is taken out as for a checkpoint, the scene changes, and the state goes into a new simulation of it on the
- * same ranks.  So all that follows from the changed values (periods, laws, knots) is made as for a scene that had them
- * from the start, and a checkpoint that is written afterwards goes on alike. */
+ * The state is taken out as for a checkpoint, the scene is changed, and the state is put into a new simulation of the
+ * changed scene on the same ranks. So everything that follows from the changed values (periods, laws, knots) is
+ * computed as for a scene that had them from the start, and a restart from a later checkpoint gives the same
+ * trajectory. */
 #include "io/checkpoint/checkpoint.h"
 #include "run/simulation.h"
 #include "scene/change.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The state in a new simulation of the scene as it is now; motion: (motions) those that have other knots. */
+/* Puts the state into a new simulation of the scene as it is now. motion (motions): those that have other knots. */
 static enum tac_err enter_scene(struct tac_simulation *sim, const struct tac_checkpoint *state, const uint8_t *motion,
                                 const void *kept)
 {
@@ -25,7 +26,7 @@ done:
     return err;
 }
 
-/* The checkpoint with what a change may take out of it in arrays of its own. */
+/* Copies the checkpoint, with own arrays for everything that a change may remove from it. */
 static enum tac_err copy_state(struct tac_ctx *ctx, const struct tac_checkpoint *state, struct tac_checkpoint *copy)
 {
     enum tac_err err;
@@ -43,7 +44,8 @@ done:
     return tac_agree(ctx, err);
 }
 
-/* Into the changed scene; where that is refused (a period that is too short, say), back into the one before. */
+/* Puts the state into the changed scene; if the scene is refused (a period is too short, for example), puts it back
+ * into the scene before. */
 static enum tac_err change_scene(struct tac_simulation *sim, struct tac_scene_change *change,
                                  const struct tac_checkpoint *state, const struct tac_checkpoint *fitted,
                                  const void *kept, bool *lost)

@@ -18,12 +18,12 @@
  *     call->vertices(&record->log, owned, ids);
  *     call->mark(&record->log);
  *     tac_recorder_keep(&record->log, i, t, x);
- *     call->undo(&record->log);                      if the pass was wrong
+ *     call->rollback(&record->log); if the pass was wrong
  *     TAC_TRY(tac_record_group(record, interval));
  *     TAC_TRY(tac_record_close(record));
  *     tac_record_destroy(&record);
  *
- * The engine's side is events/record.c.
+ * The engine calls these functions in events/windows/breakpoints.c.
  */
 #ifndef TACTUS_IO_RECORD_RECORD_H
 #define TACTUS_IO_RECORD_RECORD_H
