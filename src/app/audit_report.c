@@ -37,7 +37,7 @@ static void describe_end(const struct tac_audit_run *run, char *text, size_t siz
     }
 }
 
-/* Why the part that was looked at is not what was asked for: the end of a sentence. */
+/* Describes why the audited part is not what was asked for, as the end of a sentence. */
 static void describe_part(const struct tac_audit_part *p, const struct tac_audit_run *run, char *text, size_t size)
 {
     char end[128], from[48] = "", until[48] = "";
@@ -87,7 +87,7 @@ static json_t *part_json(const struct tac_audit_part *p)
     return json_pack("[o, o]", tac_json_real(p->asked_s[0]), tac_json_real(p->asked_s[1]));
 }
 
-/* What both reports tell of the run. */
+/* Adds what both reports say about the run. */
 static void put_run(const struct tac_audited *a, const struct tac_audit_part *part, json_t **o)
 {
     tac_json_put(o, "whole", json_boolean(part->whole));
@@ -128,7 +128,7 @@ static json_t *place_json(const struct tac_scene *scene, const struct tac_audit_
                      "b", side_json(scene, p, 1));
 }
 
-/* Where frames.h5 and the record part: the end of a sentence. */
+/* Describes where frames.h5 and the record differ, as the end of a sentence. */
 static void describe_tie(const struct tac_audited *a, const struct tac_audit_tie *t, char *text, size_t size)
 {
     const struct tac_scene *s = a->scene;

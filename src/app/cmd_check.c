@@ -23,7 +23,7 @@ struct arguments {
     bool details, json, help;
 };
 
-/* What is told, on rank 0. */
+/* The report, on rank 0. */
 struct report {
     json_t *json, *warned; /* owned */
     FILE *text;            /* owned; NULL: no details are asked for */
@@ -43,7 +43,7 @@ static bool is_wanted(void *user)
     return tac_signal_caught() == 0;
 }
 
-/* All but what it costs. */
+/* Describes the scene, without its cost. */
 static enum tac_err describe_scene(struct tac_ctx *ctx, const struct arguments *a,
                                    const struct tac_scene_source *source, struct report *r)
 {
@@ -65,8 +65,8 @@ done:
     return err;
 }
 
-/* What it costs by the pilot. The scene was given back before the pilot, whose memory is measured, and is read once
- * more; what is wrong with it was said the first time. */
+/* Describes the scene's cost, from the pilot run. The scene was freed before the pilot, whose memory is measured, so it
+ * is read again; its warnings were printed the first time. */
 static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
                                   const struct tac_pilot *pilot, struct report *r)
 {
@@ -99,7 +99,7 @@ static enum tac_err print_report(struct tac_ctx *ctx, const struct arguments *a,
     return TAC_OK;
 }
 
-/* The details come behind the summary, and are told as far as they came if something is wrong. */
+/* Prints the details after the summary; after a failure, as far as they are known. */
 static void print_details(struct report *r, bool after_summary)
 {
     if (r->text != NULL) {
@@ -151,7 +151,7 @@ done:
     return err;
 }
 
-/* What the command line alone tells. */
+/* Checks what the command line alone shows. */
 static enum tac_err check_arguments(struct tac_ctx *ctx, const struct arguments *a, int scenes)
 {
     if (!isnan(a->pilot) && !(a->pilot > 0 && isfinite(a->pilot)))

@@ -1,4 +1,4 @@
-/* cmd_pack.c: tactus pack DIR -o FILE: all frames of a run in one new file, beside the run folder, which stays. */
+/* cmd_pack.c: tactus pack DIR -o FILE: writes all frames of a run to one new file; the run folder does not change. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ static enum tac_err index_name(struct tac_ctx *ctx, const char *path, char **out
     return err;
 }
 
-/* Before anything is written: is it allowed? */
+/* Checks that the file may be written, before it is. */
 static enum tac_err check_target(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, bool overwrite)
 {
     struct stat a, b;

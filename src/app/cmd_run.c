@@ -56,7 +56,7 @@ static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, doubl
     return TAC_OK;
 }
 
-/* What the command line alone tells.  mode: room for a setting. */
+/* Checks what the command line alone shows. mode: memory for a setting. */
 static enum tac_err check_options_of_run(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
 {
     enum tac_err err;

@@ -1,4 +1,5 @@
-/* cmd_status.c: `tactus status DIR...`: how far runs are, or how they ended; also of jobs that have not begun. */
+/* cmd_status.c: `tactus status DIR...`: says how far runs are or how they ended, and how jobs stand that have not
+ * begun. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +180,7 @@ static enum tac_err add_folders(struct tac_ctx *ctx, struct folders *list, const
     size_t i;
     json_t *run;
     if (tac_folder_job(ctx, dir, &job, &state) != TAC_OK)
-        ctx->error[0] = '\0'; /* its turn to be told of comes */
+        ctx->error[0] = '\0'; /* this failure is reported later */
     json_t *runs = json_object_get(json_object_get(job, "sweep"), "runs");
     if (!json_is_array(runs))
         TAC_TRY(add_folder(ctx, list, dir, ""));
@@ -207,8 +208,8 @@ static void clear_folders(struct folders *list)
 
 /* ---- the command ---- */
 
-/* A job may end between the reading of its files and Slurm's answer: where Slurm calls a job over of which the files
- * tell no end, the files are read once more, for they are then younger than the answer. */
+/* Reads the files again if Slurm says that a job has ended and its files do not. The job may have ended after its files
+ * were read and before Slurm answered. */
 static enum tac_err recheck_slurm_state(struct tac_ctx *ctx, struct tac_look *look)
 {
     enum tac_err err = TAC_OK;
@@ -221,8 +222,8 @@ static enum tac_err recheck_slurm_state(struct tac_ctx *ctx, struct tac_look *lo
     return err;
 }
 
-/* Looks once at all folders, and prints.  *lives: one of them goes on.  In a table a folder that cannot be read does
- * not hide the others: the sentence about the last one is the command's. */
+/* Looks once at all folders, and prints. *lives: some run will continue. In a table a folder that cannot be read does
+ * not hide the others; the command fails with the sentence about the last such folder. */
 static enum tac_err look_once(struct tac_ctx *ctx, const struct folders *list, bool as_json, bool clear, bool *lives)
 {
     enum tac_err err = TAC_OK, bad = TAC_OK;

@@ -20,7 +20,7 @@ static int count_or_zero(long long value)
     return value >= 0 && value <= INT32_MAX ? (int)value : 0;
 }
 
-/* The first of the two that is told. */
+/* The first of the two numbers that is set. */
 static long long number_of_either(const char *name, const char *other)
 {
     return environment_number(name) >= 0 ? environment_number(name) : environment_number(other);

@@ -59,8 +59,8 @@ static void compare_vertices(struct tac_state_comparison *c, int which, const do
         }
 }
 
-/* Whole numbers: equal or not, whatever the tolerance.  Told as a double, which shows a difference wherever there is
- * one. */
+/* Compares whole numbers exactly, without tolerance. The difference is stored as a double, which is not 0 if the
+ * numbers differ. */
 static bool compare_whole_numbers(struct tac_tally *t, int64_t a, int64_t b)
 {
     if (a != b && (double)a == (double)b) {
@@ -136,9 +136,9 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
-/* How many of a pair's layer groups there are up to the last that ever acted.  What is behind it is inert: it is
- * watched where a bound of discovery could not rule it out, which depends on how the run was computed, and changes
- * nothing. */
+/* How many of a pair's layer groups there are up to the last one that ever acted. The groups behind it do nothing.
+ * Whether they are active depends on how the run was computed: discovery activates a group if its bounds cannot rule it
+ * out. */
 static int64_t count_acting_groups(const struct tac_checkpoint *c, const struct tac_pair_state *p)
 {
     int64_t n = p != NULL ? p->groups : 0;
@@ -264,7 +264,7 @@ static void compare_sum(struct tac_state_comparison *c, const struct tac_accum *
     if (tac_tally_count(t, x, y, c->tolerance)) {
         name_tally(t, name);
     } else if (exact && memcmp(&x, &y, sizeof x) == 0) {
-        /* They differ below the last bit of their sum. */
+        /* The accumulators differ below the last bit of their sum. */
         if (t->differing++ == 0) {
             t->largest = 0;
             t->a = x;

@@ -1,4 +1,5 @@
-/* checkpoint_tell.c: what a checkpoint says of itself, for `tactus info` and `tactus diff`. */
+/* checkpoint_tell.c: prints what a checkpoint holds, and how two of them differ, for `tactus info` and `tactus diff`.
+ */
 #include <tactus/stored.h>
 
 #include <errno.h>
@@ -143,7 +144,7 @@ enum tac_err tac_list_checkpoints(struct tac_ctx *ctx, const char *dir, json_t *
         snprintf(path, size, "%s/checkpoint-%06" PRId64 ".h5", dir, list[k]);
         TAC_TRY(tac_checkpoint_examine(ctx, path, why, sizeof why));
         if (stat(path, &s) != 0 && errno == ENOENT)
-            continue; /* a run that is alive has removed it */
+            continue; /* the run is alive and has removed it meanwhile */
         json_t *o = json_pack("{s:s, s:I, s:b}", "file", path + strlen(dir) + 1, "bytes", (json_int_t)s.st_size,
                               "whole", why[0] == '\0');
         tac_json_put(&o, "problem", why[0] != '\0' ? tac_json_text(why) : json_null());

@@ -132,7 +132,7 @@ done:
     return err;
 }
 
-/* Of two lists of ascending times: -1 when only a has the next one, 1 when only b has it, 0 when both have. */
+/* Finds the next time of two lists of ascending times: -1 if only a has it, 1 if only b has it, 0 if both have it. */
 static int next_time(const struct tac_reader *a, int64_t i, const struct tac_reader *b, int64_t j)
 {
     if (i == a->frame_count)
@@ -147,8 +147,8 @@ static enum tac_err compare_frames(struct tac_ctx *ctx, struct tac_comparison *c
     enum tac_err err = TAC_OK;
     struct buffers buffers = {{NULL, NULL}, {NULL, NULL}, {NULL, NULL}};
     TAC_TRY(alloc_buffers(ctx, c->a->vertex_count, &buffers));
-    /* contact_force is over the time since the frame before: comparable when that is the same in both.  Nothing is
-     * before t = 0. */
+    /* contact_force is over the time since the frame before, so it is compared only if that frame is the same in both.
+     * There is no frame before t = 0. */
     bool before_matches = true;
     for (int64_t i = 0, j = 0; i < c->a->frame_count || j < c->b->frame_count;) {
         int which = next_time(c->a, i, c->b, j);

@@ -1,5 +1,5 @@
-/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs, each where both have it: rows of
- * the same time and of the same body, vertex or step. */
+/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs if both have the file: rows of the
+ * same time and of the same body, vertex or step. */
 #include "inspect/compare_parts.h"
 
 #include <errno.h>
@@ -13,8 +13,9 @@ enum { MOST_COLUMNS = 64, MOST_KEYS = 3 };
 struct kind {
     const char *name;
     int tally;
-    const char *key[MOST_KEYS]; /* columns that tell which row it is, beside its name; the first is its time */
-    /* Columns that begin so are of the time since the frame before, and comparable where that is the same. */
+    const char *key[MOST_KEYS]; /* columns that identify a row, beside its name; the first is its time */
+    /* Columns that begin with these words are over the time since the frame before, and are compared only if that frame
+     * is the same. */
     const char *back[4];
     const char *left_out; /* columns that begin so are not compared; NULL: none */
 };
@@ -25,7 +26,7 @@ static const struct kind KINDS[] = {
     {"steps.csv", TAC_STEPS, {"time", "step"}, {NULL}, "seconds"},
 };
 
-/* A table as read: numbers, and where there is a column of names at its end, a name per row. */
+/* A table: its numbers, and one name per row if the last column has names. */
 struct lines {
     char *header; /* owned, cut into columns */
     const char *column[MOST_COLUMNS];
@@ -202,7 +203,7 @@ static void compare_row(struct pair *p, int64_t i, int64_t j)
     }
 }
 
-/* Where the rows of the time of row i end; times ascend. */
+/* The end of the rows that have the time of row i; times ascend. */
 static int64_t end_of_time(const struct pair *p, int side, int64_t i)
 {
     const double t_s = value_at(p, side, i, p->key[side][0]);
@@ -212,7 +213,8 @@ static int64_t end_of_time(const struct pair *p, int side, int64_t i)
     return i;
 }
 
-/* Rows i to end_i of the first and j to end_j of the second have one time, and mostly one order. */
+/* Compares rows i to end_i of the first table with rows j to end_j of the second. All have the same time, and mostly
+ * the same order. */
 static void compare_time(struct pair *p, int64_t i, int64_t end_i, int64_t j, int64_t end_j)
 {
     const int64_t begin = j;

@@ -1,6 +1,6 @@
-/* export_gltf.c: frames as one animated glTF 2.0 file (.glb): the first frame is the mesh, every other one a morph
- * target of it, and the animation goes from one to the next.  Positions are single precision, as glTF has them; each
- * body has a colour of its own. */
+/* export_gltf.c: writes frames as one animated glTF 2.0 file (.glb). The first frame is the mesh, each other frame is a
+ * morph target of it, and the animation goes from one to the next. Positions are in single precision, as glTF needs;
+ * each body has its own colour. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static json_t *find_corner(const float *x, size_t n, bool most)
     return json_pack("[f, f, f]", (double)value[0], (double)value[1], (double)value[2]);
 }
 
-/* Places, or differences from those of the first frame; with their bounds, which glTF wants. */
+/* Adds positions, or differences from those of the first frame, with their bounds, which glTF needs. */
 static enum tac_err add_places(struct glb *g, const float *x, size_t n, int *index)
 {
     enum tac_err err = add_accessor(g, FLOAT, "VEC3", n, 12 * n, x, ARRAY_BUFFER, index);
@@ -62,7 +62,7 @@ static enum tac_err add_places(struct glb *g, const float *x, size_t n, int *ind
     return err;
 }
 
-/* The elements of one body: a primitive. mode: 4 triangles, 1 lines, 0 points. */
+/* Adds the elements of one body as a primitive. mode: 4 triangles, 1 lines, 0 points. */
 static enum tac_err add_primitive(struct glb *g, tac_lid body, const tac_lid *vertex, tac_lid count, int corners,
                                   int mode, int position, const json_t *targets, json_t *primitives)
 {
@@ -109,7 +109,7 @@ struct frames {
     float *time; /* owned, (count), s since the first */
 };
 
-/* The first frame, and the others less it, as accessors; targets: [{"POSITION": n}, ...] */
+/* Adds the first frame, and the differences of the others from it, as accessors; targets: [{"POSITION": n}, ...] */
 static enum tac_err add_frames(struct glb *g, struct frames *frames, int *position, json_t *targets)
 {
     enum tac_err err;

@@ -1,7 +1,7 @@
-/* pack.c: the frames of a run as one new file, without the holes that removed frames leave, and with its index for
- * ParaView.
+/* pack.c: copies the frames of a run to one new file, without the holes that removed frames leave, and writes its index
+ * for ParaView.
  *
- * Each frame is compared with its checksums, and copied as it is in the file; so what is packed has the same bits. */
+ * Each frame is compared with its checksums and copied as it is in the file, so it keeps its bits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

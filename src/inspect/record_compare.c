@@ -34,7 +34,7 @@ struct side {
     struct tac_record_rows rows;
     bool open;
     struct stream stream[TAC_RECORD_DATASETS];
-    int64_t begin, end; /* rows of the vertex under way */
+    int64_t begin, end; /* rows of the present vertex */
 };
 
 static enum tac_err open_side(struct tac_ctx *ctx, const struct tac_record_stored *f, const struct tac_record_group *g,

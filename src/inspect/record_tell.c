@@ -1,4 +1,4 @@
-/* record_tell.c: `tactus info` and `tactus diff` of a record.h5. */
+/* record_tell.c: prints what a record.h5 holds, and how two of them differ, for `tactus info` and `tactus diff`. */
 #include <tactus/stored.h>
 
 #include <math.h>
@@ -34,7 +34,7 @@ static json_t *record_json(const struct tac_record_stored *r)
                      (json_int_t)r->unfinished);
 }
 
-/* Times that lie between the first interval and the last and are in none. */
+/* Prints the times between the first interval and the last that no interval covers. */
 static void print_gaps(FILE *out, const struct tac_record_stored *r)
 {
     for (int64_t k = 1; k < r->group_count; k++)

@@ -32,8 +32,8 @@ static void give_all_to_first(struct tac_pieces *pieces)
         pieces->owner[i] = 0;
 }
 
-/* May one rank have the whole scene? With kinetic structures ranks exchange fewer messages, so several are always
- * faster (docs/reference/ranks.md).
+/* May one rank have the whole scene? With kinetic structures ranks exchange fewer messages, and each rank has only its
+ * part of them (docs/reference/ranks.md).
  */
 static bool may_gather(const struct tac_simulation *sim)
 {

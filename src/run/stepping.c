@@ -74,7 +74,7 @@ static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
     return err;
 }
 
-/* Sets the scene that was read, and all that tac_simulation_begin() sets. */
+/* Begins the simulation with the scene that was read, and keeps its contexts. */
 static void settle_scene(struct tac_simulation *sim, struct tac_scene *scene)
 {
     struct tac_ctx own = sim->own, *host = sim->host;

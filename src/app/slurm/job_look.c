@@ -1,4 +1,4 @@
-/* job_look.c: reads what a run folder tells of its run and its job, and judges how the run is. */
+/* job_look.c: reads the files of a run folder about its run and its job, and finds the condition of the run. */
 #include "app/slurm/job_look.h"
 
 #include <ctype.h>
@@ -125,7 +125,7 @@ static void set_condition(struct tac_look *look, const char *condition, const ch
     snprintf(look->why, sizeof look->why, "%s", why);
 }
 
-/* Without a job, or after it: what the program wrote. */
+/* Sets the condition from what the program wrote, for a run without a job or after its job. */
 static void use_program_state(struct tac_look *look)
 {
     static const char *const known[] = {"running", "finished", "stopped", "failed", NULL};
@@ -142,7 +142,7 @@ static void use_program_state(struct tac_look *look)
     }
 }
 
-/* The job has said how it ended: stopped, failed, finished. */
+/* Sets the condition if the job wrote how it ended (stopped, failed, finished); false: it did not. */
 static bool use_job_end(struct tac_look *look)
 {
     static const char *const ends[] = {"finished", "stopped", "failed", NULL};
@@ -154,7 +154,7 @@ static bool use_job_end(struct tac_look *look)
     for (int i = 0; ends[i] != NULL; i++)
         if (strcmp(state, ends[i]) == 0) {
             set_condition(look, ends[i], job_text(look->state, "reason"));
-            /* Somebody went on with it by hand. */
+            /* The user has continued the run by hand. */
             if (tac_look_real(look->status, "updated") > tac_look_real(look->state, "updated") + 5)
                 use_program_state(look);
             return true;
@@ -162,7 +162,7 @@ static bool use_job_end(struct tac_look *look)
     return false;
 }
 
-/* The job's script is at work, as far as is known. */
+/* Sets the condition of a run whose job is running, as far as is known. */
 static void use_running_job(struct tac_look *look)
 {
     const char *state = job_text(look->state, "state");
@@ -187,7 +187,7 @@ static void use_pending_job(struct tac_look *look)
              more != NULL ? more : "");
 }
 
-/* The batch system says that the job is over. */
+/* Sets the condition if the batch system says that the job has ended. */
 static void use_ended_job(struct tac_look *look)
 {
     char word[sizeof look->queue_state];

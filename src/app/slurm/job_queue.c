@@ -1,4 +1,4 @@
-/* job_queue.c: asks Slurm's squeue how jobs are. */
+/* job_queue.c: asks squeue of Slurm for the state of jobs. */
 #include "app/slurm/job_look.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What comes through the pipe until it ends; false: no end within the time. */
+/* Reads the pipe until its end; false: it did not end in time. */
 static bool read_all(int pipe, char *text, size_t size)
 {
     size_t length = 0;
@@ -63,7 +63,7 @@ static pid_t start_squeue(char *jobs, int pipe)
     return child;
 }
 
-/* "17|PENDING|Resources" lines: each is put to the folder whose job it is. */
+/* Reads lines such as "17|PENDING|Resources", and puts each to the folder of its job. */
 static void read_answer(char *text, struct tac_look *look, int count)
 {
     char *rest = NULL;
@@ -100,7 +100,7 @@ static char *list_jobs(const struct tac_look *look, int count)
     return jobs;
 }
 
-/* Runs squeue and hears what it says; false: no answer. */
+/* Runs squeue and reads its answer; false: there is none. */
 static bool run_squeue(char *jobs, char *text)
 {
     int ends[2], how = -1;
@@ -116,7 +116,7 @@ static bool run_squeue(char *jobs, char *text)
         kill(child, SIGKILL);
     while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
-    /* Of one job that is over and forgotten it says this, as an error. */
+    /* For a single job that Slurm has forgotten squeue fails with this message. */
     return answered && ((WIFEXITED(how) && WEXITSTATUS(how) == 0) || strstr(text, "Invalid job id") != NULL);
 }
 
