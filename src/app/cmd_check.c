@@ -160,7 +160,7 @@ static enum tac_err check_arguments(struct tac_ctx *ctx, const struct arguments 
                         a->pilot);
     if (a->restart != NULL && isnan(a->pilot))
         return tac_fail(ctx, TAC_ERR_INPUT,
-                        "--restart tells where a pilot run begins; give --pilot SECONDS too, or leave it out");
+                        "--restart says where a pilot run begins; give --pilot SECONDS too, or leave it out");
     if (scenes < 1 && a->restart == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
     return TAC_OK;

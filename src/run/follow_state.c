@@ -177,7 +177,7 @@ enum tac_err tac_follow_create(struct tac_simulation *sim, const int64_t *word, 
         f->last = sim->last_frame;
         if (!find_words(h, word, count, now, f, &there))
             TAC_TRY(tac_fail(sim->ctx, TAC_ERR_INPUT,
-                             "what the checkpoint says of the histories makes no sense; use another one"));
+                             "the checkpoint's data of the histories are damaged; use another checkpoint"));
     }
     *out = follow;
     follow = NULL;

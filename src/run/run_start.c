@@ -138,7 +138,7 @@ static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene
     MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
     if (kicked)
         err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not tell the last row of "
+                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not hold the last row of "
                        "energy.csv; go on from an older one, or further with --until",
                        start->file, (double)c->now * scene->settings->quantum_s);
 done:

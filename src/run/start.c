@@ -37,7 +37,7 @@ static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, cons
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "'%.1000s' is of trajectory generation %lld, written by tactus %s (commit %s), and this program "
-                    "goes on with generation %d: its steps would be others than the run's; finish the run with the "
+                    "goes on with generation %d: its steps would differ from the run's; finish the run with the "
                     "program that wrote it, or run the scene from its beginning",
                     file, (long long)generation, about->version, about->commit, TAC_TRAJECTORY_GENERATION);
 }

@@ -22,7 +22,7 @@ enum tac_err tac_simulation_enter(struct tac_simulation *sim)
     if (sim->failed)
         return tac_fail(
             sim->host, TAC_ERR_RUN,
-            "the simulation has failed before, and is of no more use; destroy it, and restore a checkpoint");
+            "the simulation has failed before and cannot be used any more; destroy it, and restore a checkpoint");
     return TAC_OK;
 }
 
@@ -132,8 +132,9 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     if (checkpoint == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "a restored simulation needs the path of a checkpoint, or of its folder");
     if (source != NULL && source->path == NULL && source->text != NULL)
-        return tac_fail(ctx, TAC_ERR_INPUT,
-                        "a checkpoint goes on with the scene that it holds, or with that of a file, not of a text");
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "a checkpoint continues with the scene that it holds or with the scene of a file, not with a text");
     if ((err = make_empty(ctx, &sim)) != TAC_OK)
         return err;
     TAC_TRY(tac_start_resume(&sim->own, checkpoint, source != NULL ? source : &none, &start));
@@ -323,8 +324,8 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
         return err;
     if (!sim->has_row)
         return tac_fail(sim->host, TAC_ERR_INPUT,
-                        "the energy of t = %.9g s cannot be told: a restored simulation, or one that was stopped on "
-                        "its way, does not know the velocities before the kicks of now; advance it first",
+                        "the energy of t = %.9g s cannot be computed: in a restored simulation, or in one that was "
+                        "stopped on its way, the velocities before the kicks of now are not known; advance it first",
                         tac_simulation_time(sim));
     err = sim->integrator->energy(sim->state, row);
     if (!err)

@@ -101,7 +101,7 @@ enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *
     if (err)
         return err;
     if (assignment == NULL)
-        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs what is to change: gravity=[0, 0, -9.81], say");
+        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs a key and a value, such as gravity=[0, 0, -9.81]");
     err = tac_simulation_change(sim, assignment, &lost);
     return tac_simulation_leave(sim, err, lost);
 }

@@ -229,7 +229,7 @@ void tac_look_judge(struct tac_look *look)
                      again[0] != '\0' ? "; it goes on with: " : "", again);
         }
     } else if (look->state == NULL && look->status == NULL) {
-        set_condition(look, "pending", "squeue does not tell why");
+        set_condition(look, "pending", "squeue does not say why");
     } else if (look->state == NULL) {
         use_program_state(look);
     } else {

@@ -84,7 +84,7 @@ static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *int
         }
 }
 
-/* Both ways by one list, so that they cannot disagree. */
+/* Packs and unpacks with one list, so that both directions agree. */
 static void carry_numbers(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;

@@ -1,4 +1,4 @@
-/* checkpoint_file.c: which files are checkpoints, and whether they are whole. */
+/* checkpoint_file.c: finds out which files are checkpoints, and whether they are whole. */
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -180,7 +180,7 @@ bool tac_checkpoint_is(const char *path)
 
 /* ---- is it whole? ---- */
 
-/* From rank 0 to all.  The commands that only look at files run without MPI. */
+/* Sends data from rank 0 to all. Commands that only look at files run without MPI. */
 static void share_from_first(struct tac_ctx *ctx, void *data, size_t bytes)
 {
     if (ctx->size > 1)

@@ -1,4 +1,4 @@
-/* checkpoint_write.c: writing a checkpoint: one collective HDF5 file, its CRC, and its name. */
+/* checkpoint_write.c: writes a checkpoint: one collective HDF5 file, its CRC, and its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ done:
     return err;
 }
 
-/* What all ranks have alike, written by rank 0. */
+/* Writes what is the same on all ranks; rank 0 writes it. */
 static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
@@ -72,7 +72,7 @@ done:
     return err;
 }
 
-/* What a folder that goes on has to have; written by rank 0. */
+/* Writes what the folder must have at a restart; rank 0 writes it. */
 static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
@@ -244,7 +244,7 @@ void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file,
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(name, size, "%s", slash != NULL ? slash + 1 : file);
     if (folder < 0 || tac_checkpoint_list(ctx, dir, &list, &count) != TAC_OK)
-        goto done; /* whoever writes there next will say why */
+        goto done; /* the next write there will report why */
     if (count > 0 && tac_checkpoint_number(name) < list[count - 1]) {
         snprintf(real, sizeof real, "checkpoint-%06" PRId64 ".h5", list[count - 1] + 1);
         /* Without it a run that is killed before its first checkpoint goes on from the later one, whose frames are
@@ -326,7 +326,7 @@ static void put_away(struct tac_ctx *ctx, struct tac_checkpoint_writer **w, enum
 {
     struct tac_frames *file = &(*w)->file;
     if (err) {
-        file->broken = true; /* what is not whole is not worth waiting for */
+        file->broken = true; /* the file is not whole, so no rank needs to wait for it */
         if (file->file >= 0)
             close_file(ctx, *w);
         if (file->space_fd >= 0)

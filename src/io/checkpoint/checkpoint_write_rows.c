@@ -74,7 +74,7 @@ static void fill_past(const void *from, tac_lid k, void *record)
     memcpy(row->value, &c->vertices.past[TAC_PAST_NUMBERS * (size_t)k], sizeof row->value);
 }
 
-/* What an integrator remembers besides, where it does. */
+/* Writes further state of an integrator at vertices, if it has any. */
 static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     const struct tac_records r = {fill_past,
@@ -141,7 +141,7 @@ done:
     return err;
 }
 
-/* A last distance on its way: sorted like its pair. */
+/* A last distance that is sent: it is sorted like its pair. */
 struct last_record {
     struct tac_pair_record pair;
     int64_t group;

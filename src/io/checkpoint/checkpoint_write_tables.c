@@ -1,5 +1,5 @@
-/* checkpoint_write_tables.c: a table of a checkpoint: rows to the ranks that write them, in the file's order, which is
- * the same for any number of ranks. */
+/* checkpoint_write_tables.c: writes a table of a checkpoint: sends rows to the ranks that write them, in the file's
+ * order, which is the same for any number of ranks. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkp
     return err;
 }
 
-/* Into the file's order.  On one rank, and on several after a deal by ids, they mostly are. */
+/* Sorts records into the file's order. On one rank, and on several after a distribution by ids, they mostly have that
+ * order already. */
 static void sort_records(void *record, size_t count, const struct tac_records *r)
 {
     for (size_t k = 1; k < count; k++)

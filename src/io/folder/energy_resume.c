@@ -1,5 +1,5 @@
-/* energy_resume.c: energy.csv of a run that goes on from a checkpoint: what is later is cut off, and the rest has to be
- * what was written. */
+/* energy_resume.c: continues the energy.csv of a run from a checkpoint: cuts off the later rows, and checks that the
+ * others are as they were written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int count_commas(const char *row)
 enum line {
     KEPT,
     LATER, /* than the checkpoint */
-    LAST,  /* it is between two frames, or not finished: this may end a file */
+    LAST,  /* it is between two frames, or not finished: only the last line of a file may be so */
     WRONG
 };
 
@@ -69,7 +69,7 @@ static enum tac_err refuse_energy_table(struct tac_ctx *ctx, const struct tac_ou
                     out->folder.dir, what, past->next_frame);
 }
 
-/* Reads up to the row of the last frame before the checkpoint. */
+/* Reads the rows up to that of the last frame before the checkpoint. */
 static enum tac_err read_energy_rows(struct tac_ctx *ctx, const struct tac_output *out,
                                      const struct tac_output_past *past, FILE *file, struct tac_energy_plan *plan)
 {
@@ -84,7 +84,7 @@ static enum tac_err read_energy_rows(struct tac_ctx *ctx, const struct tac_outpu
     plan->end = plan->aside ? 0 : length;
     plan->losses = !plan->aside && tac_energy_tells_losses(text);
     plan->header = plan->aside ? 0 : (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)text, (uInt)length);
-    /* What comes after the row of the last frame is later, whatever it is. */
+    /* Everything after the row of the last frame is later. */
     while (!plan->aside && index < past->next_frame - 1 && (length = getline(&text, &capacity, file)) > 0) {
         const bool inside = is == LAST; /* the line before was not the last one */
         is = inside ? WRONG : check_line(&in, text, length, &index);
@@ -109,7 +109,8 @@ done:
     return err;
 }
 
-/* Are the rows those that the checkpoint tells of?  Of one that does not tell, the last one has to be there. */
+/* Checks that the rows are those that the checkpoint lists. If it lists none (an older checkpoint), the last row must
+ * be there. */
 static enum tac_err compare_with_checkpoint(struct tac_ctx *ctx, const struct tac_output *out,
                                             const struct tac_output_past *past, const struct tac_energy_plan *plan)
 {

@@ -1,5 +1,5 @@
-/* folder.c: which files of a folder belong to a run, and how they are replaced. status.json is the mark: where it is of
- * this program, all files with a run's names are; where it is missing, none is. */
+/* folder.c: knows which files of a folder belong to a run, and replaces them. status.json is the mark: if this program
+ * wrote it, all files with names of a run are the run's; if it is missing, none is. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/json_read.h"
 #include "io/folder/output.h"
 
-/* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
+/* The files of a run, besides checkpoints and status.json, the mark, which is made first and removed last. */
 static const char *const RUN_FILES[] = {"frames.h5",     "frames.xdmf",   "energy.csv",    "scene.json",
                                         "run.json",      "record.h5",     "checkpoint.h5", "branch.json",
                                         "reactions.csv", "histories.csv", "histories.h5",  "steps.csv"};
@@ -78,8 +78,8 @@ static bool cannot_remove(int folder, const char *name)
     return unlinkat(folder, name, 0) != 0 && errno != ENOENT;
 }
 
-/* A refused try leaves only overlaps.obj: that is no run, but nothing to keep beside one either.  Whose it is, its
- * first line tells (src/overlap/overlap_report.c). */
+/* Removes overlaps.obj, the only file that a refused run leaves. It must not stay beside a later run. Its first line
+ * shows that it is ours (src/overlap/overlap_report.c). */
 static void remove_overlaps(int folder)
 {
     static const char first[] = "# surfaces that cross, touch or lie closer than their radius allows: ";
@@ -122,8 +122,8 @@ static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder 
     return TAC_OK;
 }
 
-/* Where a run was killed before it had its mark there is none, or (of earlier versions) an empty one.  Nothing else of
- * that run can be there, so nothing is lost. */
+/* Is the mark unfinished? A run that was killed before it made its mark leaves none, or (in earlier versions) an empty
+ * one. It has no other files, so nothing is lost. */
 static bool mark_unfinished(int folder)
 {
     struct stat s;
@@ -198,8 +198,8 @@ static int write_aside(const struct tac_folder *f, const char *temporary, const 
     return ok ? 0 : why;
 }
 
-/* Gives the mark its name, unless there is one already; 0 or the errno.  A file system without hard links has another
- * way, or at least the lock. */
+/* Gives the mark its name, unless there is a mark already; returns 0 or the errno. On a file system without hard links
+ * it renames without replacing, or relies on the lock. */
 static int name_mark(const struct tac_folder *f)
 {
     if (linkat(f->fd, MARK_ASIDE, f->fd, "status.json", 0) == 0) {
@@ -217,7 +217,8 @@ static int name_mark(const struct tac_folder *f)
     return renameat(f->fd, MARK_ASIDE, f->fd, "status.json") == 0 ? 0 : errno;
 }
 
-/* The folder is locked.  The mark gets its name when it is whole: a run that is killed before leaves no half of it. */
+/* Makes the mark in the locked folder. The mark gets its name when it is whole, so a run that is killed earlier leaves
+ * no half mark. */
 static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const char *text)
 {
     bool made = false;
@@ -263,7 +264,7 @@ done:
     return err;
 }
 
-/* The folder is locked.  Without a mark, files of a run's names are not ours. */
+/* Refuses a locked folder that has no mark but files with names of a run, because they are not ours. */
 static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256] = "status.json";
@@ -305,13 +306,13 @@ done:
     return err;
 }
 
-/* Something of a run's name but checkpoints: those may have been brought here to go on from. */
+/* Is it a file with a name of a run, but no checkpoint? The user may have copied checkpoints here to continue from. */
 static bool no_checkpoint(int folder, const char *name)
 {
     return strncmp(name, "checkpoint", strlen("checkpoint")) != 0;
 }
 
-/* A run that was killed just now may take a moment to go: how mpirun ends is no sign that its ranks have ended. */
+/* Waits for the end of a run that was killed just now: mpirun may end before its ranks. */
 static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     enum { TRIES = 30, EVERY_US = 100000 };
@@ -329,7 +330,7 @@ static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
-/* What goes on in a file goes on in the folder's own. */
+/* Refuses symbolic links: a run that continues writes only to files of its own folder. */
 static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     static const char *const extended[] = {"frames.h5",     "record.h5",     "energy.csv",

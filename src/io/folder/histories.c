@@ -1,4 +1,4 @@
-/* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table
+/* histories.c: makes histories.h5 from histories.csv when a run ends: the rows of each history as arrays.  The table
  * grows row by row and survives any kill; the HDF5 file is made whole and renamed. */
 #include <fcntl.h>
 #include <hdf5.h>
@@ -50,10 +50,10 @@ static const struct set sets[][SETS] = {
                           {NULL, NULL, 0, 0}},
 };
 
-/* How the rows of a scene look. */
+/* The columns of a scene's histories.csv. */
 struct columns {
     int count;          /* all but the name */
-    int flux, reaction; /* where those of these kinds begin, behind BEFORE */
+    int flux, reaction; /* where the columns of these kinds begin, behind BEFORE */
 };
 
 static struct columns columns_of(const struct tac_scene *scene)
@@ -78,7 +78,7 @@ struct rows {
     double *row; /* owned, (count, MOST): the numbers of the lines */
 };
 
-/* A line's numbers, if it is of this history. */
+/* Reads the numbers of a line; false if it is of another history. */
 static bool parse_line(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
 {
     char *rest;
@@ -140,7 +140,7 @@ static bool write_set(hid_t group, const char *name, const char *units, int rank
     return ok;
 }
 
-/* Of what it is: a body, or the bodies and the plane of a flux. */
+/* Writes what the history follows: a body, or the bodies and the plane of a flux. */
 static bool put_about(hid_t group, const struct tac_settings *settings, const struct tac_history *h)
 {
     static const char *const kind[] = {"vertices", "reaction", "flux"};
@@ -209,7 +209,7 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
     enum tac_err err = TAC_OK;
     bool ok = true;
     struct tac_h5_quiet quiet;
-    /* By the folder's descriptor: it may have been renamed. */
+    /* The path uses the folder's descriptor, because the folder may have been renamed. */
     snprintf(csv, sizeof csv, "/proc/self/fd/%d/histories.csv", out->folder.fd);
     snprintf(path, sizeof path, "/proc/self/fd/%d/histories.h5", out->folder.fd);
     snprintf(temporary, sizeof temporary, "/proc/self/fd/%d/histories.h5.tmp", out->folder.fd);

@@ -1,4 +1,4 @@
-/* output.c: the run folder as a whole. */
+/* output.c: creates, writes and closes the run folder as a whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +16,7 @@ static const char ENERGY_HEADER[] =
     "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
     "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
     "contacts,deepest_layer,min_distance";
-/* Columns that came later: a file that was begun without them goes on without them. */
+/* Columns of later versions: a file that was begun without them continues without them. */
 static const char LOSSES_HEADER[] =
     ",dissipated_friction,dissipated_restitution,dissipated_damping,dissipated_plasticity";
 
@@ -59,7 +59,7 @@ enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out
     return *text != NULL ? TAC_OK : tac_fail(ctx, TAC_ERR_RUN, "out of memory while making the run folder");
 }
 
-/* Rank 0: the folder, with a status.json that claims it. */
+/* Rank 0: makes the folder, with a status.json that claims it. */
 static enum tac_err claim_folder(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
 {
     char *text = NULL;
@@ -300,7 +300,7 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
     err = err > run ? err : run;
     struct tac_status status = summary->status;
     if (err && strcmp(status.state, "failed") != 0) {
-        /* Whoever reads the folder later must not take it for whole. */
+        /* The status must say that the run failed, so that no reader takes the folder for whole. */
         status.state = "failed";
         status.error = ctx->error;
     }
@@ -340,7 +340,8 @@ void tac_output_destroy(struct tac_output **p)
     free(out->entry);
     for (int k = 0; k < TAC_LINES; k++)
         free(out->sums[k].line);
-    /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
+    /* All ranks have closed their files, so ranks.lock is removed. If a rank was lost, the lock stays and a restart
+     * waits for that rank. */
     if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
         unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);

@@ -1,4 +1,5 @@
-/* output_whole.c: decides whether a folder holds all of a run that has ended. Only times and numbers are looked at. */
+/* output_whole.c: decides whether a folder holds everything of a run that has ended. It looks only at times and
+ * numbers. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static bool rows_are_there(struct tac_ctx *ctx, const struct end *e)
     return ok;
 }
 
-/* checkpoint.h5 leads to it, and nothing is half made. */
+/* Does checkpoint.h5 point to the file, and is no checkpoint half written? */
 static bool is_newest_checkpoint(const struct end *e, const char *file)
 {
     char path[4200];

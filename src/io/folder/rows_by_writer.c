@@ -1,5 +1,6 @@
-/* rows_by_writer.c: ranks own vertices as the partition likes; files want them in the scene's order.  Each rank writes
- * a run of whole chunks, so every vertex travels once, from its owner to the rank that writes its row. */
+/* rows_by_writer.c: sends the values of vertices from their owners to the ranks that write their rows. Files need the
+ * scene's order, which is not that of the partition. Each rank writes a range of whole chunks, so every vertex is sent
+ * once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,7 @@ done:
     return err;
 }
 
-/* Ids ascend, so what goes to one rank is one run. */
+/* Ids ascend, so the rows for one rank are consecutive. */
 static void pack_rows(struct tac_ctx *ctx, const struct tac_frames *w, const struct tac_frame *f, struct exchange *x)
 {
     int to = 0;

@@ -1,4 +1,4 @@
-/* series.c: tables of rows by time, reactions.csv and histories.csv; and steps.csv, of rows by step. */
+/* series.c: writes tables with rows by time, reactions.csv and histories.csv, and steps.csv, with rows by step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static enum tac_err create_series(struct tac_ctx *ctx, struct tac_output *out, s
     return s->fd < 0 ? fail_series(ctx, out, s, errno) : append_lines(ctx, out, s, line, (size_t)length);
 }
 
-/* Where the rows end that stay; -1: it has another header. */
+/* Finds the end of the rows that are kept; -1: the file has another header. */
 static enum tac_err find_end_of_rows(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
                                      const struct tac_series *s, FILE *file, int64_t *end)
 {
@@ -195,7 +195,7 @@ enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum 
     return length > 0 ? append_lines(ctx, out, &out->series[which], text, length) : TAC_OK;
 }
 
-/* The rows of `from` up to step `last`, behind its header. */
+/* Copies the rows of `from` up to step `last`, behind its header. */
 static enum tac_err copy_steps(struct tac_ctx *ctx, struct tac_output *out, FILE *from, int64_t last)
 {
     enum tac_err err = TAC_OK;

@@ -1,4 +1,4 @@
-/* status.c: status.json and the progress line. */
+/* status.c: writes status.json and the progress line. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +159,7 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
     return err;
 }
 
-/* Memory is out, too: what whoever reads the folder must know, without asking for any. */
+/* Writes a brief status without allocating memory, for a run that is out of memory. */
 static bool rewrite_briefly(const struct tac_output *out, const struct tac_status *s)
 {
     char text[1024], error[512] = "";

@@ -1,5 +1,5 @@
-/* sums.c: checksums of the lines of tables: a checkpoint has those of all lines before it, so that a restart does not
- * go on with a table that was damaged. */
+/* sums.c: computes and checks checksums of the lines of tables. A checkpoint has those of all lines before it, so that
+ * a restart does not continue a damaged table. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static enum tac_err refuse_table(const struct look *l, int64_t line, const char 
                     l->out->folder.dir, l->name, line, line == 1 ? ", the header," : "", what);
 }
 
-/* Is it a row of before the checkpoint?  A table that was moved away has begun anew, and has only later ones. */
+/* Is the row from before the checkpoint? A table that began anew because the old one was moved away has only later
+ * rows. */
 static bool is_before(const struct look *l, const char *row)
 {
     char *rest;
@@ -72,7 +73,7 @@ static bool begun_anew(const struct look *l, FILE *file)
     return anew && !ferror(file);
 }
 
-/* The lines, as far as the checkpoint tells of them.  *anew: only the header is from before it. */
+/* Compares the lines that the checkpoint has checksums of. *anew: only the header is from before the checkpoint. */
 static enum tac_err compare_lines(const struct look *l, FILE *file, const struct tac_output_sums *reported, bool *anew)
 {
     enum tac_err err = TAC_OK;

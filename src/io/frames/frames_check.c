@@ -1,4 +1,4 @@
-/* frames_check.c: are the frames of a frames.h5 what was written?
+/* frames_check.c: checks that the frames of a frames.h5 are as they were written.
  *
  * Each chunk ends with a checksum of its bytes as they are in the file, the last of its filters (dataset.c).  Reading
  * those bytes and adding them up finds every change of some of them; nothing has to be unpacked, which would cost ten
@@ -37,7 +37,8 @@ static bool is_chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset
 }
 #endif
 
-/* Every chunk of a dataset; without chunks it is empty, or has its values under the checksum of its header. */
+/* Checks every chunk of a dataset. A dataset without chunks is empty, or its values are under the checksum of its
+ * header. */
 static bool dataset_sound(struct check *c, const char *path)
 {
     hid_t id = H5Dopen2(c->file, path, H5P_DEFAULT), list = -1, space = -1;

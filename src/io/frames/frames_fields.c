@@ -1,5 +1,5 @@
-/* frames_fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who
- * write, check or read it; and how it is written. */
+/* frames_fields.c: the table of fields that frames have on request, beside position, velocity and contact_force, for
+ * all that write, check or read them; and writing the fields. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,8 @@ unsigned tac_fields_found(hid_t group)
     return found;
 }
 
-/* From who has a row to who writes it: records of the row's number and its bytes. */
+/* Sends rows from the ranks that have them to the ranks that write them, as records of the row's number and its bytes.
+ */
 static enum tac_err gather_field_rows(struct tac_ctx *ctx, const struct tac_frame_field *field, tac_gid begin,
                                       tac_gid end, char **out)
 {

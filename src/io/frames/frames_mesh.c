@@ -1,4 +1,4 @@
-/* frames_mesh.c: /mesh of frames.h5. */
+/* frames_mesh.c: writes /mesh of frames.h5. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,8 +74,8 @@ struct element_row {
     tac_gid id, vertex[4];
 };
 
-/* Elements, whose i-th is at place + i * scale of a list of `rows`, to the ranks that write those; one whose values two
- * ranks write goes to both.  all: how many elements there are. */
+/* Sends elements to the ranks that write them. Element i is at place + i * scale of a list of `rows` values; an element
+ * whose values two ranks write is sent to both. all: how many elements there are. */
 static enum tac_err fetch_rows(struct tac_ctx *ctx, tac_gid rows, tac_gid place, tac_gid scale, tac_gid all,
                                tac_lid count, const tac_gid *id, const tac_gid *vertex, int corners,
                                struct fetched *out)

@@ -1,5 +1,5 @@
-/* frames_resume.c: frames.h5 of a run that goes on from a checkpoint: what is later is removed, the rest stays, if it
- * is what was written (frames_check.c).
+/* frames_resume.c: continues the frames.h5 of a run from a checkpoint: removes later frames, and keeps the others if
+ * they are as they were written (frames_check.c).
  *
  * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
  * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then does it
@@ -16,7 +16,8 @@
 #include "io/h5/disk.h"
 #include <tactus/reader.h>
 
-/* Frame `index` is at t_s [s] in this scene: to the last bit, for both come from the same sum. */
+/* Is frame `index` of this scene at t_s, s? Both times come from the same sum, so they must be equal to the last bit.
+ */
 static bool on_grid(const struct tac_scene *scene, int64_t index, double t_s)
 {
     return t_s == (double)tac_scene_frame_time(scene, index) * scene->settings->quantum_s;
@@ -34,7 +35,7 @@ static enum tac_err refuse_remote(struct tac_ctx *ctx, const struct tac_scene *s
     return TAC_OK;
 }
 
-/* How many of the file's frames stay. */
+/* Finds how many of the file's frames are kept. */
 static enum tac_err choose_frames_to_keep(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                                           const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
 {
@@ -44,7 +45,7 @@ static enum tac_err choose_frames_to_keep(struct tac_ctx *ctx, const struct tac_
         early++;
     while (*stay < early && on_grid(scene, r->frame[*stay].index, r->frame[*stay].time_s))
         ++*stay;
-    /* The file's last one may lie between two frames, where a run had ended. */
+    /* The file's last frame may be off the grid, if a run ended there. */
     if (*stay < early && !(*stay == early - 1 && early == r->frame_count))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' holds frames at other times than this scene's (frame %" PRId64
@@ -119,7 +120,7 @@ static enum tac_err remove_late_frames(struct tac_ctx *ctx, void *data, int64_t 
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", removal->path);
 }
 
-/* Out of the way, but not lost: what cannot be saved of it now can perhaps be saved by other means. */
+/* Renames the damaged file but does not remove it, because other tools may save more of it. */
 enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **aside)
 {
     enum tac_err err = TAC_OK;
@@ -134,7 +135,7 @@ done:
     return err;
 }
 
-/* Rank 0: into the new file what the damaged one still gives. */
+/* Rank 0: copies the frames that can still be read from the damaged file into the new one. */
 static enum tac_err salvage_frames(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
                                    struct tac_frames_plan *plan, struct tac_frames *to)
 {
@@ -156,7 +157,7 @@ static enum tac_err salvage_frames(struct tac_ctx *ctx, const struct tac_scene *
     return TAC_OK;
 }
 
-/* Are those frames there that the checkpoint tells of?  None at all is told, and taken. */
+/* Checks that the frames are there that the checkpoint lists. If there is none at all, warns and continues. */
 static enum tac_err find_reported_frames(struct tac_ctx *ctx, const struct tac_output_past *past,
                                          const struct tac_frames_plan *plan)
 {
@@ -253,7 +254,7 @@ done:
     return err;
 }
 
-/* Rank 0: does as planned.  What cannot be written any more is put aside too. */
+/* Rank 0: carries out the plan. A file that cannot be written any more is renamed too. */
 static enum tac_err carry_out_plan(struct tac_ctx *ctx, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;

@@ -1,4 +1,4 @@
-/* frames_salvage.c: frames of a frames.h5 that is damaged, into another one: each of them that can still be read.
+/* frames_salvage.c: copies the frames of a damaged frames.h5 that can still be read into another file.
  *
  * HDF5 crashes on some damage, so each frame is copied in a child process first, into a file in memory.  Chunks are
  * copied as they are in the file. */
@@ -37,7 +37,7 @@ static bool copy_frame(hid_t from, int64_t index, hid_t to)
     return H5Ocopy(from, path, to, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
-/* In a child: is the frame there, whole, of this scene and time, and what was written? */
+/* In a child: is the frame there, whole, of this scene and time, and are its checksums right? */
 static enum tac_err try_frame(struct tac_ctx *ctx, void *data, int64_t *fields)
 {
     const struct salvage *s = data;

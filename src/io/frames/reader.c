@@ -97,7 +97,7 @@ static herr_t add_frame(hid_t group, const char *name, const H5L_info_t *info, v
     struct tac_reader *r = l->r;
     size_t n = strspn(name, "0123456789");
     if (n < 6 || n > 18 || name[n] != '\0' || info->type != H5L_TYPE_HARD)
-        return 0; /* not ours: a reader of today passes over what a writer of tomorrow adds */
+        return 0; /* another name: later versions may add groups, which this reader skips */
     l->err = tac_grow(l->ctx, &r->frame, &l->capacity, (size_t)r->frame_count + 1, sizeof *r->frame);
     if (l->err)
         return -1;
@@ -256,7 +256,7 @@ enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *i
     return err;
 }
 
-/* The part of it that a rank does alone: finds the file, and rank 0 how many of its frames are whole. */
+/* The local part of opening: each rank finds the file, and rank 0 finds how many of its frames are whole. */
 static enum tac_err find_frames(struct tac_ctx *ctx, const char *path, struct tac_reader **out, int64_t *whole)
 {
     enum tac_err err = TAC_OK;
@@ -294,7 +294,7 @@ done:
 
 enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
 {
-    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    struct tac_ctx alone = *ctx; /* the caller opens the file itself */
     alone.rank = 0;
     alone.size = 1;
     alone.quiet = ctx->quiet || ctx->rank != 0;

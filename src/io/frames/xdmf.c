@@ -1,6 +1,6 @@
 /* xdmf.c: frames.xdmf, which lets ParaView open frames.h5: a temporal collection with one grid per frame.  All grids
- * share topology, body and radius; every frame has datasets of its own, for ParaView's Xdmf3 readers drop parts of
- * datasets (hyperslabs) without a word. */
+ * share topology, body and radius; every frame has datasets of its own, because ParaView's Xdmf3 readers drop parts of
+ * datasets (hyperslabs) without a message. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

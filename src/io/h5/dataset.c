@@ -41,7 +41,7 @@ enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const ch
 
 enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
-    /* Where rank 0 alone has the file open no two accounts of it can differ. */
+    /* If only rank 0 has the file open, ranks cannot have different views of it. */
     return check_step(ctx, w, what, ok, w->root_only ? tac_agree : tac_agree_step);
 }
 
@@ -138,7 +138,7 @@ static enum tac_err put_together(struct tac_ctx *ctx, struct tac_frames *w, cons
     }
     if (all[0] == 0 && ok)
         ok = H5Sselect_none(memory) >= 0;
-    /* What a rank can fail at alone comes first: all of them write, or none. */
+    /* Steps that can fail on one rank alone come first, so that all ranks write or none. */
     TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
     ok = H5Dwrite(id, d->type, memory, space, w->collective, all[0] > 0 ? d->data : nothing) >= 0;
     TAC_TRY(tac_frames_step(ctx, w, d->name, ok));

@@ -1,4 +1,4 @@
-/* dataset_gather.c: rows of a dataset from several ranks, in a file that rank 0 alone writes.
+/* dataset_gather.c: writes rows of a dataset from several ranks into a file that only rank 0 writes.
  *
  * Only one process can keep a file whole at every moment (disk.c): HDF5's parallel driver changes the structures of a
  * file in place, from several processes, and a rank that is killed there leaves a file that nobody can open.  What
@@ -86,7 +86,7 @@ static enum tac_err make_or_count(struct tac_ctx *ctx, struct making *m, tac_gid
     return TAC_OK;
 }
 
-/* Rows on their way to who makes their chunk: the row's number, and its bytes. */
+/* Rows that are sent to the ranks that make their chunks: the row's number, and its bytes. */
 struct fragments {
     unsigned char *record; /* owned, (rows) */
     int32_t *to;           /* owned, (rows) */
@@ -139,7 +139,7 @@ done:
     return err;
 }
 
-/* Collective. Fragments of chunks to who makes those. */
+/* Collective. Sends fragments of chunks to the ranks that make those chunks. */
 static enum tac_err join_fragments(struct tac_ctx *ctx, struct making *m, const struct tac_row_range part[2])
 {
     enum tac_err err;
@@ -171,7 +171,7 @@ done:
     return err;
 }
 
-/* Rank 0: a chunk, as it is, into the file. */
+/* Rank 0: writes a finished chunk into the file. */
 static bool write_chunk(hid_t id, const unsigned char *message, size_t size)
 {
     tac_gid first;
@@ -180,7 +180,7 @@ static bool write_chunk(hid_t id, const unsigned char *message, size_t size)
     return H5Dwrite_chunk(id, H5P_DEFAULT, 0, offset, size - sizeof first, message + sizeof first) >= 0;
 }
 
-/* Rank 0: its own chunks, and then those of the others, rank by rank. */
+/* Rank 0: writes its own chunks, and then those of the others, rank by rank. */
 static bool write_chunks(struct tac_ctx *ctx, const struct making *m, hid_t id, const int *count, unsigned char *room)
 {
     const int most = (int)(sizeof(tac_gid) + tac_chunk_bound(m->chunk_bytes));
@@ -206,7 +206,7 @@ static void send_all(struct tac_ctx *ctx, const struct making *m)
         MPI_Send(m->message + at, (int)m->size[k], MPI_BYTE, 0, TAG_CHUNK, ctx->comm);
 }
 
-/* Collective. The chunks that were made, into the file. */
+/* Collective. Writes the finished chunks into the file. */
 static enum tac_err hand_over(struct tac_ctx *ctx, struct tac_frames *w, const struct making *m, hid_t id)
 {
     enum tac_err err = TAC_OK;

@@ -23,7 +23,7 @@ static size_t most_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* The memory that is used in turns: for a run that is written, a deal, a group. */
+/* Divides the shared memory: it is used in turn for a run, a distribution, and a group. */
 static enum tac_err share_room(struct tac_record *r)
 {
     enum tac_err err;
@@ -41,7 +41,8 @@ done:
     return err;
 }
 
-/* Half of it is the log; the rest is used in turns with it: runs that are read, points on their way, rows. */
+/* Allocates the memory. Half of it is the log; the rest is used in turn for runs that are read, points that are sent,
+ * and rows. */
 static enum tac_err alloc_memory(struct tac_record *r, int64_t bytes)
 {
     enum tac_err err;
@@ -134,7 +135,7 @@ done:
 
 /* ---- groups ---- */
 
-/* Rows on their way to the file: of this rank, from the merged runs of its block. */
+/* A buffer of rows before they are written: those of this rank, from the merged runs of its block. */
 struct stage {
     struct tac_record *r;
     struct tac_point *point; /* view, (portion) */
@@ -279,7 +280,7 @@ done:;
     bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
     closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
     closed = (group < 0 || H5Gclose(group) >= 0) && closed;
-    /* There is no room for the rest of the group: nothing half-written stays. */
+    /* If there is no room for the rest of the group, what was written of it is removed. */
     if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
         r->file->broken = true;
     if (!err)
@@ -352,7 +353,7 @@ done:
     return err;
 }
 
-/* The new one is whole on the disk before the old one goes. */
+/* The new group is whole on the disk before the old one is removed. */
 enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
 {
     enum tac_err err;

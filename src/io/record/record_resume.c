@@ -1,8 +1,7 @@
-/* record_resume.c: continues the record.h5 of a run that goes on from a checkpoint: what is later is removed, and the
- * interval that was not complete is taken over. As with frames.h5 (frames_resume.c) rank 0 examines the file, and
- * removes groups, in child processes; only then is it opened to be written. If the earlier run came further, its group
- * of that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it
- * again.
+/* record_resume.c: continues the record.h5 of a run from a checkpoint: removes later intervals, and reads back the
+ * interval that was not complete. As with frames.h5 (frames_resume.c) rank 0 examines the file, and removes groups, in
+ * child processes; only then is it opened to be written. If the earlier run came further, its group of that interval is
+ * whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +24,13 @@ struct plan {
     tac_time now;
     int64_t index; /* the interval under way */
     bool within;
-    bool remote;      /* of another scene, or another quantum */
-    char source[64];  /* the group with the interval so far; empty: none */
-    int64_t choice;   /* which of the groups that may have it: TAC_RECORD_SOURCES: none; below 0: not known yet */
-    char *aside;      /* owned; rank 0: the new name of a damaged file; NULL: there is none */
-    char why[512];    /* rank 0: what is wrong with it */
-    tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
-    bool late;        /* something is to be removed, or to be renamed */
+    bool remote;     /* of another scene, or another quantum */
+    char source[64]; /* the group that has the present interval so far; empty: none */
+    int64_t choice; /* its index among the groups that may have it; TAC_RECORD_SOURCES: none; negative: not known yet */
+    char *aside;    /* owned; rank 0: the new name of a damaged file; NULL: there is none */
+    char why[512];  /* rank 0: what is wrong with it */
+    tac_time covered; /* the record is complete up to here, without the present interval; 0: it holds nothing */
+    bool late;        /* some group must be removed or renamed */
 };
 
 struct names {
@@ -79,7 +78,8 @@ void tac_record_source_name(int64_t index, int64_t k, char name[64])
         snprintf(name, 64, "%s/%06" PRId64, k == 1 ? "partial" : "record", index);
 }
 
-/* The first one that has all of the interval so far, and whose chunks are what was written; TAC_RECORD_SOURCES: none.
+/* Finds the first group that has all of the present interval so far and whose checksums are right; TAC_RECORD_SOURCES:
+ * none.
  */
 static int64_t choose_source(hid_t file, const struct plan *p)
 {
@@ -152,7 +152,7 @@ static bool remove_groups(hid_t file, const char *where, struct names *names, co
     return group >= 0 && H5Gclose(group) >= 0 && ok;
 }
 
-/* In a child: removes what is late, and gives the interval so far its name. */
+/* In a child: removes late intervals, and renames the group of the present interval. */
 static enum tac_err remove_late_intervals(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     const struct plan *p = data;
@@ -184,8 +184,8 @@ static enum tac_err remove_late_intervals(struct tac_ctx *ctx, void *data, int64
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", p->path);
 }
 
-/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with.  record: a damaged one makes
- * room for another; else it stays where it is. */
+/* Rank 0: examines the file and removes late intervals. *there: the file can be continued. record: a damaged file is
+ * renamed, so that a new one can be made; otherwise it stays. */
 static enum tac_err prepare_record(struct tac_ctx *ctx, struct plan *p, bool record, bool *there)
 {
     enum tac_err err = TAC_OK;
@@ -304,7 +304,7 @@ static void warn_of_gaps(struct tac_ctx *ctx, const struct plan *p, bool there, 
                  covered_s, now_s);
 }
 
-/* Collective. Reads the interval under way from the file that rank 0 has prepared, and opens it to go on. */
+/* Collective. Reads the present interval from the file that rank 0 has prepared, and opens the file to continue it. */
 static enum tac_err continue_record(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
@@ -326,7 +326,7 @@ done:
     return err;
 }
 
-/* Collective. A new file, with what a damaged one still gives. */
+/* Collective. Makes a new file with what can still be read of the damaged one. */
 static enum tac_err begin_anew(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
@@ -393,7 +393,7 @@ done:
 
 /* ---- a run that goes on where it ends, without --record ---- */
 
-/* In a child: how far the record goes, quanta. */
+/* In a child: finds the end of the record, quanta. */
 static enum tac_err find_end_of_record(struct tac_ctx *ctx, void *data, int64_t *end)
 {
     const struct plan *p = data;

@@ -60,7 +60,8 @@ bool tac_record_rows_read(const struct tac_record_rows *s, int which, int64_t be
                             data);
 }
 
-/* Span and size of a group, and for how many vertices it is.  *wrong: the dataset to blame if it is not whole. */
+/* Finds the span and the size of a group, and its number of vertices. *wrong: the first wrong dataset if the group is
+ * not whole. */
 static bool measure_group(hid_t file, tac_gid vertices, struct tac_record_group *g, tac_gid *found, const char **wrong)
 {
     struct tac_record_rows s;
@@ -161,7 +162,7 @@ static herr_t add_group(hid_t parent, const char *name, const H5L_info_t *info, 
     struct listing *l = data;
     const size_t n = strspn(name, "0123456789");
     if (n < 6 || n > 18 || name[n] != '\0' || info->type != H5L_TYPE_HARD)
-        return 0; /* not ours: a reader of today passes over what a writer of tomorrow adds */
+        return 0; /* another name: later versions may add groups, which this reader skips */
     if (tac_grow(l->ctx, &l->group, &l->capacity, l->count + 1, sizeof *l->group))
         return -1;
     struct tac_record_group *g = &l->group[l->count++];
@@ -176,7 +177,7 @@ static int compare_group_indices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Leaves the whole ones of the groups, which ascend. */
+/* Keeps only the whole groups, in ascending order. */
 static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
 {
     size_t kept = 0;
@@ -200,7 +201,7 @@ static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r,
     return TAC_OK;
 }
 
-/* The whole groups of /record or /partial, ascending. */
+/* Lists the whole groups of /record or /partial in ascending order. */
 static enum tac_err list_groups(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
 {
     l->where = partial ? "/partial" : "/record";
@@ -265,7 +266,7 @@ static enum tac_err read_record_in_child(struct tac_ctx *ctx, void *data, int64_
     return read_record(ctx, r);
 }
 
-/* Rank 0: is it there, and does HDF5 survive it? */
+/* Rank 0: is the file there, and can HDF5 read it without crashing? */
 static enum tac_err try_file(struct tac_ctx *ctx, const struct tac_record_stored *r)
 {
     struct stat s;
@@ -307,7 +308,7 @@ done:
 
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
 {
-    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    struct tac_ctx alone = *ctx; /* the caller opens the file itself */
     alone.rank = 0;
     alone.size = 1;
     enum tac_err err = tac_record_stored_open_all(&alone, path, out);

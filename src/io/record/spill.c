@@ -1,4 +1,5 @@
-/* spill.c: breakpoints that memory has no room for: sorted runs in a temporary file, and many runs read as one. */
+/* spill.c: keeps breakpoints that do not fit in memory as sorted runs in a temporary file, and merges the runs when
+ * they are read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ enum tac_err tac_spill_create(struct tac_ctx *ctx, const char *dir, struct tac_s
     s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (s->fd >= 0)
         return TAC_OK;
-    /* Not every file system knows files without a name. */
+    /* Some file systems have no files without a name. */
     TAC_TRY(tac_alloc(ctx, size, 1, &path));
     snprintf(path, size, "%s/record.h5.XXXXXX", dir);
     s->fd = mkostemp(path, O_CLOEXEC);
@@ -82,7 +83,7 @@ void tac_spill_cut(struct tac_spill *s, size_t runs)
         s->end = s->run[--s->run_count].begin;
         free(s->run[s->run_count].cut);
     }
-    /* Gives the disk back; that it cannot is harmless. */
+    /* Frees the disk space; a failure is harmless. */
     if (s->end == 0 && s->fd >= 0 && ftruncate(s->fd, 0) != 0)
         return;
 }
@@ -160,7 +161,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
     m->heap_count = 0;
     TAC_TRY(tac_grow(s->ctx, &m->cursor, &m->cursor_capacity, n, sizeof *m->cursor));
     TAC_TRY(tac_grow(s->ctx, &m->heap, &m->heap_capacity, n, sizeof *m->heap));
-    /* All that it may take at once: what grows step by step leaves holes. */
+    /* Allocates all at once, because a buffer that grows step by step fragments the heap. */
     TAC_TRY(tac_grow(s->ctx, &m->buffer, &m->buffer_capacity, n * m->each > points ? n * m->each : points,
                      sizeof *m->buffer));
     for (size_t k = 0; k < n; k++) {
