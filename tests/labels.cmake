@@ -44,7 +44,7 @@ set(TACTUS_LABEL_slow
 set(TACTUS_SHARED_OUT
   ranks_scenes ranks_sanitize ranks_restart ranks_restart_spread ranks_near ranks_found_in_repair ranks_free
   ranks_silent ranks_silent_free ranks_silent_alone ranks_silent_shared ranks_silent_asleep ranks_still_far
-  ranks_deals ranks_deals_layers ranks_pieces ranks_kill ranks_damage ranks_full_disk ranks_stress
+  ranks_distributions ranks_distributions_layers ranks_pieces ranks_kill ranks_damage ranks_full_disk ranks_stress
   record_same record_restart record_faults faults_ranks faults_files faults_ranks_kills
   audit_runs audit_cases elements_solid elements_volume io_goes_on
   run_outputs run_losses run_follow run_inert run_stepping run_api_2)

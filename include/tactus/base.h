@@ -91,7 +91,7 @@ struct tac_ctx {
     bool quiet;       /* no warnings, no progress */
     char error[2048]; /* one sentence: what, where, what to do; empty while all is well */
     int warnings;     /* how many tac_warn() calls */
-    void (*warned)(void *user, const char *sentence); /* rank 0: told each warning, also a quiet one; NULL: nobody is */
+    void (*warned)(void *user, const char *sentence); /* rank 0: gets each warning, also a quiet one; NULL: nothing */
     void *warned_user;                                /* borrowed */
     bool torn; /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
     /* borrowed, ends with NULL: elements beyond the program's own (docs/reference/elements.md), set before the scene is

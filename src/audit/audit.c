@@ -50,7 +50,7 @@ struct work {
     struct tac_audit_portion portion;
     struct tac_audit_slab slab;
     bool query_all;
-    int64_t unit; /* counts what is dealt out */
+    int64_t unit; /* counts what is distributed */
 };
 
 /* The scene's x becomes the places where the slab begins or, `end`, ends. */

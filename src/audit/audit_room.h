@@ -7,7 +7,7 @@
  *   audit_pairs.c  which pairs come near in a slab
  *   audit_prove.c  one such pair: bounds over parts of the slab, halved where they do not tell, at last piece by piece
  *   audit_near.c   the geometry of one pair at one time
- *   audit.c        deals the slabs out, and puts the report together
+ *   audit.c        distributes the slabs, and puts the report together
  *
  * Rounding.  u is 2^-53, M the largest coordinate of the vertices concerned.  A position between two breakpoints is off
  * by less than 23 u M; TAC_AUDIT_ROUND times M is more than what any bound below can be off by, each stating its sum.

@@ -21,7 +21,7 @@ struct reported {
     char error[sizeof((struct tac_ctx *)0)->error];
 };
 
-/* The address space that this process has now, bytes; 0: not told. */
+/* The address space that this process has now, bytes; 0: not known. */
 static int64_t space_now(void)
 {
     long long pages = 0;

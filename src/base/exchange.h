@@ -1,4 +1,4 @@
-/* exchange.h: what the deals of pieces are made of: records sorted by destination, questions and answers, sorted ids.
+/* exchange.h: the parts of distributions of pieces: records sorted by destination, questions and answers, sorted ids.
  *
  * Collective functions here take the code of the caller's local work before them (`err`): it is agreed upon first, so
  * that a rank that has run out of memory takes all others with it and nobody waits.  When err is set, the other

@@ -16,7 +16,7 @@
 
 /* What may be asked; `self` is the integrator's.  All are local. */
 struct tac_activation {
-    /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot told. */
+    /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot: set. */
     enum tac_err (*active)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
     /* Between two instants: puts the layer group that watch() has just added where it can tick. */
     enum tac_err (*place)(void *self, int32_t slot);

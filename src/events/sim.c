@@ -169,7 +169,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
     sim->find.judges = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
-    /* The other ways of discovery leave a pair to the owner of its first vertex. */
+    /* The other discovery modes leave a pair to the owner of its first vertex. */
     sim->model->apart = sim->find.judges;
     sim->find.table = !sim->contact                    ? &tac_discovery_none
                       : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs

@@ -101,8 +101,8 @@ static void find_tangents(struct ribbon *r)
     }
 }
 
-/* What is left of `wish` across the tangent, turned a quarter about it: the direction across a ribbon that faces
- * `wish`. Returns the sine of the angle between the two. */
+/* What is left of `wanted` across the tangent, turned a quarter about it: the direction across a ribbon that faces
+ * `wanted`. Returns the sine of the angle between the two. */
 static double side_facing(const double tangent[3], const double wanted[3], double side[3])
 {
     tac_cross(side, tangent, wanted);

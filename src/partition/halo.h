@@ -119,15 +119,15 @@ struct tac_neighbor *tac_halo_neighbor(struct tac_halo *halo, int rank);
 /* Local. Which neighbours messages go to. */
 void tac_halo_link(struct tac_halo *halo);
 
-/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
+/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->report (its size returned),
  * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
 void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
                        void (*empty)(void *self, struct tac_neighbor *n), void *self);
-/* Local. Room in n->told for `bytes`; false (and down) if there is none. */
+/* Local. Room in n->report for `bytes`; false (and down) if there is none. */
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
 /* Local. The same of any buffer of messages. */
 bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, size_t bytes);
-/* Local. Tests only: every rank at its own pace. */
+/* Local. Tests only: every rank at its own speed. */
 void tac_halo_delay(struct tac_halo *halo);
 
 /* Local. Local id of a global one, or -1. */

@@ -20,7 +20,7 @@ struct side {
     tac_gid apex;    /* the triangle's third vertex, or, if it has the side in the direction b -> a, -1 minus that */
 };
 
-/* What the one who sent a side is told. */
+/* What the rank that sent a side gets back. */
 struct edge_report {
     tac_gid number; /* of the edge on the rank that made it */
     int32_t valence, place;

@@ -10,7 +10,7 @@
  * Areas are thirds of triangles, now, as vectors, of which the part along the contact's normal counts: at the edge of a
  * box the sides that are not touched have none.
  *
- * Ids are dealt out in blocks: the rank of a block knows the areas of its vertices, and adds up in one order what the
+ * Ids are distributed in blocks: the rank of a block knows the areas of its vertices, and adds up in one order what the
  * contacts give them, so no bit depends on the ranks.
  */
 #include "base/exchange.h"

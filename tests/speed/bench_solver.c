@@ -1,7 +1,7 @@
 /* bench_solver: iterations, seconds and bits of the linear solver on a folded bar of tetrahedra
  * (tests/unit/solve/bar.h).
  *
- *     bench_solver [nx ny nz [decades [tolerance [deal [repeats [step_s [kind [options]]]]]]]]
+ *     bench_solver [nx ny nz [decades [tolerance [distribution [repeats [step_s [kind [options]]]]]]]]
  *
  * One line of JSON.  tests/speed/solver runs it on 1 to 4 ranks and makes a table. */
 #include "unit/solve/bar.h"

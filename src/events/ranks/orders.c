@@ -79,7 +79,7 @@ static bool concerns(const struct tac_sim *sim, const tac_lid *v, int n, int ran
     return false;
 }
 
-/* What begins a message that is not empty: so many commands, then paces. */
+/* What begins a message that is not empty: so many commands, then speeds. */
 struct head {
     int64_t commands, speeds;
 };

@@ -160,7 +160,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 /* ---- orders.c: who decides a pair tells the other owners ---- */
 /* Local. A pair newly active has no tick to foresee from: gives it its distance now, m. */
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
-/* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
+/* Local. A layer group of this pair was activated (it must be primed) or will be dropped: orders the others to. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
 /* Local. The speeds that naps of shared pairs go by in the next window.  On one rank nothing happens. */
 enum tac_err tac_order_speeds(struct tac_sim *sim);

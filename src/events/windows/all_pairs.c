@@ -3,7 +3,7 @@
  *
  * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
  * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to
- * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, trajectory
+ * its next layer. It shares the distance kernels with the other discovery modes, and no candidate lists, trajectory
  * bounds, paths or windows.
  *
  * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and

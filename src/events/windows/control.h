@@ -7,12 +7,12 @@
 
 enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
 
-/* Why a pass ended early, and what the ranks wish. */
+/* Why a pass ended early, and what the ranks request. */
 struct tac_control {
     enum tac_stop stop;
     enum tac_err failed;              /* one rank alone: what failed in the pass under way */
-    int64_t ask_stop, ask_save;       /* this rank's wishes: to end the run early, to have a checkpoint */
-    int reported_stop, reported_save; /* what the last pass' reduction says that some rank wishes */
+    int64_t ask_stop, ask_save;       /* this rank's requests: to end the run early, to have a checkpoint */
+    int reported_stop, reported_save; /* what the last pass' reduction says that some rank requests */
     int64_t reported_chatter;         /* likewise: ranks.h, of the rank that has most */
     tac_time stretch;                 /* contact off: how far to go at once */
 };

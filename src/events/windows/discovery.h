@@ -1,4 +1,4 @@
-/* discovery.h: what each way of finding contacts keeps from window to window. */
+/* discovery.h: what each discovery mode keeps from window to window. */
 #ifndef TACTUS_EVENTS_WINDOWS_DISCOVERY_H
 #define TACTUS_EVENTS_WINDOWS_DISCOVERY_H
 
@@ -8,7 +8,7 @@
 struct tac_kinetic;
 struct tac_sim;
 
-/* One table of functions per way of finding contacts. */
+/* One table of functions per discovery mode. */
 struct tac_discovery {
     const char *name;
     enum tac_err (*create)(struct tac_sim *sim);
@@ -19,7 +19,7 @@ struct tac_discovery {
 extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, tac_discovery_speculate,
     tac_discovery_kinetic;
 
-/* The way of this simulation, and what it keeps. */
+/* The discovery mode of this simulation, and what it keeps. */
 struct tac_find {
     enum tac_discovery_mode mode;
     const struct tac_discovery *table;

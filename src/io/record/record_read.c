@@ -16,7 +16,7 @@ bool tac_recorded_partial(const struct tac_recorded *r, int64_t g)
     return g >= r->file->group_count;
 }
 
-/* Rank 0: finds the record. Its sentence says what to do if the run was not recorded, which is the most frequent cause.
+/* Rank 0: fails if the run was not recorded, the most frequent cause, with a sentence that says what to do.
  */
 static enum tac_err look_for(struct tac_ctx *ctx, const char *dir, const char *path)
 {

@@ -249,7 +249,7 @@ def runs(folder):
         time.sleep(0.02)
     with raises(tactus.InputError, "still writing"):
         tactus.run(DROP, name, overwrite=True)
-    os.kill(process.pid, signal.SIGTERM)  # somebody else's wish
+    os.kill(process.pid, signal.SIGTERM)  # somebody else's request
     with raises(tactus.Stopped, "stopped"):
         process.wait()
     process = tactus.start(restart=name)

@@ -298,7 +298,7 @@ static inline struct tac_system bar_system(const struct bar *bar)
         .nodes = bar->nodes, .matrix = bar->matrix, .position = bar->position, .fixed = bar->fixed};
 }
 
-/* A number from the bits of x, the same however the nodes are dealt. */
+/* A number from the bits of x, the same however the nodes are distributed. */
 static inline uint64_t bar_digest(const struct tac_ctx *ctx, const struct bar *bar, const double *x)
 {
     uint64_t sum = 0;

@@ -1,5 +1,5 @@
 /* test_equal.c: the solver gives the same bits and takes the same iterations on 1, 2, 3 and 4 ranks, however the nodes
- * are dealt.  If it failed, a run's bits would depend on the number of ranks.
+ * are distributed.  If it failed, a run's bits would depend on the number of ranks.
  *
  * To be run on 4 ranks: they form groups of each size.  A fault made on purpose must be seen. */
 #include "check.h"
@@ -64,8 +64,8 @@ static void check_scene(const char *name, struct bar_options options, double tol
             const struct answer other = solve_on(ranks, &options, tolerance);
             CHECK(other.err == TAC_OK && other.iterations == one.iterations && other.bits == one.bits &&
                       memcmp(&other.residual, &one.residual, sizeof one.residual) == 0,
-                  "%s on %d ranks, deal %d: %d iterations and bits %016" PRIx64 ", on one %d and %016" PRIx64, name,
-                  ranks, distribution, other.iterations, other.bits, one.iterations, one.bits);
+                  "%s on %d ranks, distribution %d: %d iterations and bits %016" PRIx64 ", on one %d and %016" PRIx64,
+                  name, ranks, distribution, other.iterations, other.bits, one.iterations, one.bits);
         }
 }
 

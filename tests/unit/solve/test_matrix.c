@@ -289,8 +289,8 @@ static void cuts(void)
     CHECK(together, "the strongest spring is cut");
     ctx = all;
     for (int distribution = 0; distribution < 3; distribution++)
-        CHECK(cut_grid(distribution, &largest, &subdomains, &together) == alone, "another cut than one rank's, deal %d",
-              distribution);
+        CHECK(cut_grid(distribution, &largest, &subdomains, &together) == alone,
+              "another cut than one rank's, distribution %d", distribution);
 }
 
 int main(int argc, char **argv)
