@@ -75,8 +75,8 @@ enum tac_audit_end {
 
 struct tac_audit_run {
     enum tac_audit_end end;
-    double time_s;   /* when it finished or stopped; NaN: not told */
-    char sha256[80]; /* of its scene; empty: not told */
+    double time_s;   /* when it finished or stopped; NaN: not known */
+    char sha256[80]; /* of its scene; empty: not known */
     char from[16];   /* the file that tells this; empty: none */
 };
 

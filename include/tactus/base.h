@@ -68,19 +68,19 @@ struct tac_element_keys; /* tactus/scene.h */
 /* Settings for the project's own tests.  No bit of a trajectory depends on them.  tac_ctx_init() reads them from the
  * environment (TACTUS_TEST_...); 0: as usual. */
 struct tac_hooks {
-    double patience_s;   /* how long a rank with an error waits for the others */
-    double lock_s;       /* how long a run waits for ranks of an earlier one before it says so */
-    double skin;         /* implicit: factor of the skin of the list of candidates */
-    int rough;           /* implicit: how many derivatives of the barrier are left out */
-    int64_t spill_bytes; /* how many bytes of breakpoints stay in memory */
-    int64_t spread_from; /* a scene with this many vertices and elements counts as large */
-    uint64_t migrate;    /* seed of random owners that vertices get at every commit; 0: none */
-    uint64_t delay_seed; /* seed of random delays before a rank sends */
-    int delay_us;        /* the longest such delay, microseconds; 0: none */
-    int fail_rank;       /* on this rank one of the calls that can fail does fail: */
-    long fail_nth;       /* n */
-    bool deals;          /* a small scene is distributed, too */
-    bool everyone;       /* all ranks exchange messages at each instant */
+    double patience_s;      /* how long a rank with an error waits for the others */
+    double lock_s;          /* how long a run waits for ranks of an earlier one before it says so */
+    double skin;            /* implicit: factor of the skin of the list of candidates */
+    int rough;              /* implicit: how many derivatives of the barrier are left out */
+    int64_t spill_bytes;    /* how many bytes of breakpoints stay in memory */
+    int64_t spread_from;    /* a scene with this many vertices and elements counts as large */
+    uint64_t migrate;       /* seed of random owners that vertices get at every commit; 0: none */
+    uint64_t delay_seed;    /* seed of random delays before a rank sends */
+    int delay_us;           /* the longest such delay, microseconds; 0: none */
+    int fail_rank;          /* on this rank one of the calls that can fail does fail: */
+    long fail_nth;          /* n */
+    bool distributes_small; /* a small scene is distributed, too */
+    bool everyone;          /* all ranks exchange messages at each instant */
 };
 
 /* The run context: which rank this is, and what went wrong. The caller creates it, one for each program or simulation.

@@ -28,7 +28,7 @@ struct tac_reader {
     char *path;                                          /* owned; of the frames file */
     char *folder;                                        /* owned; of the run, NULL if a file was named */
     int64_t file;                                        /* hid_t */
-    char name[256], version[64], commit[64], sha256[80]; /* empty: not told */
+    char name[256], version[64], commit[64], sha256[80]; /* empty: not known */
     tac_lid vertex_count, triangle_count, segment_count, point_count, body_count, tetrahedron_count;
     int64_t frame_count;
     struct tac_reader_frame *frame; /* owned, (frame_count), ascending by index and time */

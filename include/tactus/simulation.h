@@ -119,7 +119,7 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
  * the force concerned.
  *
  * The change is part of what determines the trajectory: same changes at the same times give the same bits, on any
- * number of ranks and by any way of discovery.  The scene's text and hash (tac_simulation_scene()) are of the changed
+ * number of ranks and by any discovery mode.  The scene's text and hash (tac_simulation_scene()) are of the changed
  * scene; a checkpoint saved afterwards goes on with it, and not with the old scene file.  What gravity does to the
  * energy by changing is booked as work.  Costs about what saving and restoring in memory do: some passes over all
  * vertices.  TAC_ERR_INPUT: it cannot be changed, or the value is wrong; the simulation is as it was. */

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #define PREFIX "tactus-mpi-"
-#define OWNER "owner" /* a file in the folder: locked by the process that it is of; which machine that is on */
+#define OWNER "owner" /* a file in the folder, locked by the folder's process; its text names the machine */
 enum { MACHINE = 256, MOST_PATH = 4096 };
 
-static char folder[MOST_PATH]; /* of the process, like MPI's own state; empty: none */
-static int owner = -1;         /* open as long as the folder is used: the lock goes with the process, however it ends */
+static char folder[MOST_PATH]; /* one for the process, like MPI's own state; empty: none */
+static int owner = -1;         /* open while the folder is used; the lock ends with the process, however that ends */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -28,8 +28,9 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
-/* Is the folder one whose process is gone?  Then it is locked by us, and *lock is to be closed.  Only of this user and
- * this machine: a lock says nothing of processes on others, which may share the folder that this one is in. */
+/* Is the folder left over by a process that has ended? Then it is locked here, and the caller closes *lock. Only
+ * folders of this user and this machine are tested, because a lock does not show processes on other machines, which may
+ * share the file system. */
 static bool is_left_over(int base, const char *name, int *lock)
 {
     char here[MACHINE] = "", there[MACHINE] = "";
@@ -43,7 +44,8 @@ static bool is_left_over(int base, const char *name, int *lock)
     close(dir);
     if (*lock < 0)
         return false;
-    /* The machine is written when the lock is held: who has not come as far has not written it. */
+    /* A process writes the machine's name after it has the lock, so a file without a name may belong to a process that
+     * is just starting. */
     tac_process_machine(here, sizeof here);
     if (flock(*lock, LOCK_EX | LOCK_NB) == 0 && fstat(*lock, &st) == 0 && st.st_nlink > 0 &&
         pread(*lock, there, sizeof there - 1, 0) > 0 && strcmp(here, there) == 0)
@@ -52,8 +54,8 @@ static bool is_left_over(int base, const char *name, int *lock)
     return false;
 }
 
-/* What killed processes have left. */
-static void sweep(const char *base)
+/* Removes the folders of killed processes. */
+static void remove_left_over(const char *base)
 {
     DIR *entries = opendir(base);
     struct dirent *entry;
@@ -71,8 +73,9 @@ static void sweep(const char *base)
         closedir(entries);
 }
 
-/* Makes the folder ours for others that sweep; without a lock nobody ever will. */
-static void own(void)
+/* Locks the folder, so that other processes do not remove it while this one lives. They never remove a folder without a
+ * lock file. */
+static void lock_folder(void)
 {
     char path[MOST_PATH + 16], machine[MACHINE];
     snprintf(path, sizeof path, "%s/" OWNER, folder);
@@ -81,25 +84,25 @@ static void own(void)
         return;
     tac_process_machine(machine, sizeof machine);
     if (write(owner, machine, strlen(machine)) < 0)
-        return; /* a full disk: it will not be swept */
+        return; /* a full disk: no process will remove this folder */
 }
 
 void tac_alone_begin(void)
 {
-    /* In an allocation of Slurm's, Open MPI takes them for a sign that srun started us and will help. */
+    /* In an allocation of Slurm, Open MPI would conclude from these variables that srun has started this process. */
     unsetenv("SLURM_NODELIST");
     unsetenv("SLURM_STEP_ID");
     if (getenv("OMPI_MCA_orte_tmpdir_base") != NULL)
         return;
     const char *base = getenv("TMPDIR");
     base = base != NULL && base[0] ? base : "/tmp";
-    sweep(base);
+    remove_left_over(base);
     int n = snprintf(folder, sizeof folder, "%s/" PREFIX "XXXXXX", base);
     if (n < 0 || (size_t)n >= sizeof folder || mkdtemp(folder) == NULL) {
-        folder[0] = '\0'; /* Open MPI will say so if it cannot do without */
+        folder[0] = '\0'; /* Open MPI will fail with its own message if it needs the folder */
         return;
     }
-    own();
+    lock_folder();
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
     /* A process alone needs no daemon and no network: it starts in hundredths of a second instead of tenths. */
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);

@@ -18,9 +18,10 @@ struct tac_strings {
     int count;
 };
 
-/* Local. Parses argv[0 .. argc) against the table: "--name value" or "--name=value".  What is no option is put into
- * positional (up to max_positional, *count told). Unknown options are refused, naming the nearest known one.
- * A negative number is a value, not an option. "--" ends the options.  *help is set by -h or --help. TAC_ERR_INPUT. */
+/* Local. Parses argv[0 .. argc) against the table: "--name value" or "--name=value".  Words that are no options are put
+ * into positional (at most max_positional; *count: how many). Unknown options are refused with the name of the nearest
+ * known one. A negative number is a value, not an option. "--" ends the options.  *help is set by -h or --help.
+ * TAC_ERR_INPUT. */
 enum tac_err tac_options_parse(struct tac_ctx *ctx, const char *command, int argc, char **argv,
                                const struct tac_option *option, size_t option_count, const char **positional,
                                int max_positional, int *count, bool *help);

@@ -37,7 +37,7 @@ static void describe_end(const struct tac_audit_run *run, char *text, size_t siz
     }
 }
 
-/* Why the part that was looked at is not what was asked for: the end of a sentence. */
+/* Describes why the audited part is not what was asked for, as the end of a sentence. */
 static void describe_part(const struct tac_audit_part *p, const struct tac_audit_run *run, char *text, size_t size)
 {
     char end[128], from[48] = "", until[48] = "";
@@ -87,7 +87,7 @@ static json_t *part_json(const struct tac_audit_part *p)
     return json_pack("[o, o]", tac_json_real(p->asked_s[0]), tac_json_real(p->asked_s[1]));
 }
 
-/* What both reports tell of the run. */
+/* Adds what both reports say about the run. */
 static void put_run(const struct tac_audited *a, const struct tac_audit_part *part, json_t **o)
 {
     tac_json_put(o, "whole", json_boolean(part->whole));
@@ -128,7 +128,7 @@ static json_t *place_json(const struct tac_scene *scene, const struct tac_audit_
                      "b", side_json(scene, p, 1));
 }
 
-/* Where frames.h5 and the record part: the end of a sentence. */
+/* Describes where frames.h5 and the record differ, as the end of a sentence. */
 static void describe_tie(const struct tac_audited *a, const struct tac_audit_tie *t, char *text, size_t size)
 {
     const struct tac_scene *s = a->scene;
@@ -152,7 +152,7 @@ static void describe_tie(const struct tac_audited *a, const struct tac_audit_tie
     }
 }
 
-static void sentence(const struct tac_audited *a, const struct tac_audit_report *r, char *text, size_t size)
+static void record_sentence(const struct tac_audited *a, const struct tac_audit_report *r, char *text, size_t size)
 {
     const struct tac_audit_part *p = &r->part;
     const struct tac_audit_tie *t = &r->tie;
@@ -234,7 +234,7 @@ enum tac_err tac_audit_print_record_json(struct tac_ctx *ctx, const struct tac_a
             json_object_set_new(o, "verdict", json_string(validation_text(&r->place[i])));
         json_array_append_new(places, o);
     }
-    sentence(a, r, text, sizeof text);
+    record_sentence(a, r, text, sizeof text);
     json_t *o = json_pack("{s:o, s:b, s:s, s:o, s:i, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}, s:I, s:I, s:o}", "path",
                           tac_json_text(a->dir), "proven", (int)r->proven, "sentence", text, "spans", spans, "vertices",
                           (int)r->vertex_count, "breakpoints", (json_int_t)r->breakpoints, "slabs",
@@ -292,7 +292,7 @@ void tac_audit_print_record(const struct tac_audited *audited, const struct tac_
         print_place(scene, &r->place[i]);
     if (r->crossing + r->open + r->start_crossing > r->listed)
         printf("  and %" PRId64 " more\n", r->crossing + r->open + r->start_crossing - r->listed);
-    sentence(audited, r, text, sizeof text);
+    record_sentence(audited, r, text, sizeof text);
     puts(text);
 }
 

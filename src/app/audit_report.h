@@ -6,25 +6,25 @@
 
 #include <tactus/audit.h>
 
-/* What was looked at, and where. All borrowed. */
+/* What was audited. All pointers are borrowed. */
 struct tac_audited {
     const char *dir;
     const struct tac_scene *scene;
     const struct tac_reader *frames;
     const struct tac_audit_run *run;
-    bool made; /* the folder's mesh and scene.json make the scene's hash */
+    bool made; /* the folder's mesh and scene.json give the scene's hash */
 };
 
-/* Local. The report of a record. */
+/* Local. Print the report of a record. */
 enum tac_err tac_audit_print_record_json(struct tac_ctx *ctx, const struct tac_audited *a,
                                          const struct tac_audit_report *report);
 void tac_audit_print_record(const struct tac_audited *a, const struct tac_audit_report *report);
 
 /* A report of frames. */
 struct tac_audited_frames {
-    int64_t first, last;                 /* places of the frames that were looked at: first .. last - 1 */
+    int64_t first, last;                 /* the frames that were audited, by place: first .. last - 1 */
     const struct tac_audit_frame *frame; /* borrowed, (last) */
-    int64_t bad;                         /* of them, those in which something stands in something */
+    int64_t bad;                         /* frames in which two surfaces cross */
     int64_t missing;                     /* numbers between the first and the last that frames.h5 does not have */
     struct tac_audit_part part;
     enum tac_audit_clash clash;
@@ -33,7 +33,7 @@ enum tac_err tac_audit_print_frames_json(struct tac_ctx *ctx, const struct tac_a
                                          const struct tac_audited_frames *f);
 void tac_audit_print_frames(const struct tac_audited *a, const struct tac_audited_frames *f);
 
-/* Local. Is all of it clean that was asked for? */
+/* Local. Are all frames that were asked for free of crossings? */
 bool tac_audit_frames_good(const struct tac_audited_frames *f);
 
 #endif

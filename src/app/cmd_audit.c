@@ -1,4 +1,4 @@
-/* cmd_audit.c: tactus audit DIR: did anything pass through anything? */
+/* cmd_audit.c: tactus audit DIR: proves that nothing passed through anything, or shows where something did. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,12 +36,12 @@ done:
     return err;
 }
 
-/* Which frames were asked for, and how much of the run they are. */
+/* Chooses the frames that were asked for, and finds how much of the run they cover. */
 static void choose_frames(const struct tac_reader *r, const struct tac_audit_options *o, struct tac_audited_frames *f)
 {
     struct tac_audit_part *part = &f->part;
     const int64_t n = r->frame_count;
-    /* Times of frames are rounded to their grid, which is far finer than they lie apart. */
+    /* Times of frames are rounded to a grid that is far finer than the distance between frames. */
     const double slack = n > 1 ? 1e-6 * (r->frame[n - 1].time_s - r->frame[0].time_s) / (double)(n - 1) : 0;
     f->last = n;
     while (f->first < f->last && r->frame[f->first].time_s < o->from_s - slack)
@@ -54,7 +54,7 @@ static void choose_frames(const struct tac_reader *r, const struct tac_audit_opt
     part->asked_s[1] = o->until_s;
     part->looked_s[0] = f->first < f->last ? r->frame[f->first].time_s : NAN;
     part->looked_s[1] = f->first < f->last ? r->frame[f->last - 1].time_s : NAN;
-    /* A time between two frames is that of the one before it or after it; one outside of them is not there. */
+    /* A time between two frames means the frame before it or after it; a time outside all frames has no frame. */
     const bool late[2] = {f->first == 0 && part->looked_s[0] > o->from_s + slack,
                           f->last == n && part->looked_s[1] < o->until_s - slack};
     tac_audit_part_fill(part, o->run, r, late);
@@ -89,9 +89,10 @@ done:
     return err;
 }
 
-/* The folder's run first, then frames, then the record: of a run that still goes on, the later ones hold more. */
-static enum tac_err audit(struct tac_ctx *ctx, const char *dir, struct tac_audit_options *options, bool frames,
-                          bool as_json)
+/* Reads the folder's run first, then the frames, then the record. If the run is still going on, what is read later
+ * holds more. */
+static enum tac_err audit_folder(struct tac_ctx *ctx, const char *dir, struct tac_audit_options *options, bool frames,
+                                 bool as_json)
 {
     enum tac_err err;
     struct tac_audit_run run;
@@ -163,7 +164,7 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
     }
     TAC_TRY(tac_agree(ctx, check_options(ctx, count == 1 ? dir : NULL, memory_mb, &options)));
     options.memory_bytes = isnan(memory_mb) ? 0 : (int64_t)(memory_mb * 0x1p20);
-    err = audit(ctx, dir, &options, frames, as_json);
+    err = audit_folder(ctx, dir, &options, frames, as_json);
 done:
     return err;
 }

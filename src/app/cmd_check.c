@@ -23,7 +23,7 @@ struct arguments {
     bool details, json, help;
 };
 
-/* What is told, on rank 0. */
+/* The report, on rank 0. */
 struct report {
     json_t *json, *warned; /* owned */
     FILE *text;            /* owned; NULL: no details are asked for */
@@ -32,7 +32,7 @@ struct report {
 };
 
 /* Keeps a warning for the report. */
-static void keep(void *list, const char *sentence)
+static void keep_warning(void *list, const char *sentence)
 {
     tac_json_append(list, tac_json_text(sentence));
 }
@@ -43,9 +43,9 @@ static bool is_wanted(void *user)
     return tac_signal_caught() == 0;
 }
 
-/* All but what it costs. */
-static enum tac_err describe(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
-                             struct report *r)
+/* Describes the scene, without its cost. */
+static enum tac_err describe_scene(struct tac_ctx *ctx, const struct arguments *a,
+                                   const struct tac_scene_source *source, struct report *r)
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = NULL;
@@ -65,8 +65,8 @@ done:
     return err;
 }
 
-/* What it costs by the pilot. The scene was given back before the pilot, whose memory is measured, and is read once
- * more; what is wrong with it was said the first time. */
+/* Describes the scene's cost, from the pilot run. The scene was freed before the pilot, whose memory is measured, so it
+ * is read again; its warnings were printed the first time. */
 static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a, const struct tac_scene_source *source,
                                   const struct tac_pilot *pilot, struct report *r)
 {
@@ -84,7 +84,7 @@ static enum tac_err describe_cost(struct tac_ctx *ctx, const struct arguments *a
     return err;
 }
 
-static enum tac_err print(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
+static enum tac_err print_report(struct tac_ctx *ctx, const struct arguments *a, struct report *r)
 {
     if (!a->json) {
         tac_check_summary(stdout, a->scene != NULL ? a->scene : a->restart, r->json, ctx->warnings);
@@ -99,7 +99,7 @@ static enum tac_err print(struct tac_ctx *ctx, const struct arguments *a, struct
     return TAC_OK;
 }
 
-/* The details come behind the summary, and are told as far as they came if something is wrong. */
+/* Prints the details after the summary; after a failure, as far as they are known. */
 static void print_details(struct report *r, bool after_summary)
 {
     if (r->text != NULL) {
@@ -112,7 +112,7 @@ static void print_details(struct report *r, bool after_summary)
 }
 
 /* Collective. Rank 0 alone describes the scene; all of them run the pilot. */
-static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
+static enum tac_err check_scene(struct tac_ctx *ctx, const struct arguments *a)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone = *ctx;
@@ -122,10 +122,10 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
     const struct tac_pilot_options options = {.seconds = a->pilot, .restart = a->restart, .go_on = is_wanted};
     if (ctx->size > 1)
         tac_ctx_init(&alone, MPI_COMM_SELF);
-    alone.warned = keep;
+    alone.warned = keep_warning;
     alone.warned_user = &r.warned;
     if (ctx->rank == 0)
-        err = describe(&alone, a, &source, &r);
+        err = describe_scene(&alone, a, &source, &r);
     memcpy(ctx->error, alone.error, sizeof ctx->error);
     TAC_TRY(tac_agree(ctx, err));
     if (!isnan(a->pilot)) {
@@ -140,7 +140,7 @@ static enum tac_err check(struct tac_ctx *ctx, const struct arguments *a)
         TAC_TRY(tac_agree(ctx, err));
     }
     if (ctx->rank == 0)
-        err = print(&alone, a, &r);
+        err = print_report(&alone, a, &r);
     memcpy(ctx->error, alone.error, sizeof ctx->error);
 done:
     print_details(&r, err == TAC_OK);
@@ -151,8 +151,8 @@ done:
     return err;
 }
 
-/* What the command line alone tells. */
-static enum tac_err examine(struct tac_ctx *ctx, const struct arguments *a, int scenes)
+/* Checks what the command line alone shows. */
+static enum tac_err check_arguments(struct tac_ctx *ctx, const struct arguments *a, int scenes)
 {
     if (!isnan(a->pilot) && !(a->pilot > 0 && isfinite(a->pilot)))
         return tac_fail(ctx, TAC_ERR_INPUT,
@@ -160,7 +160,7 @@ static enum tac_err examine(struct tac_ctx *ctx, const struct arguments *a, int 
                         a->pilot);
     if (a->restart != NULL && isnan(a->pilot))
         return tac_fail(ctx, TAC_ERR_INPUT,
-                        "--restart tells where a pilot run begins; give --pilot SECONDS too, or leave it out");
+                        "--restart says where a pilot run begins; give --pilot SECONDS too, or leave it out");
     if (scenes < 1 && a->restart == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "tactus check needs a scene: tactus check %s", usage);
     return TAC_OK;
@@ -188,8 +188,8 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
         tac_options_help("check", usage, about, option, options);
     if (a.help)
         goto done;
-    TAC_TRY(examine(ctx, &a, count));
-    err = check(ctx, &a);
+    TAC_TRY(check_arguments(ctx, &a, count));
+    err = check_scene(ctx, &a);
 done:
     free(a.set.item);
     return err;

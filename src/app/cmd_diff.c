@@ -25,7 +25,7 @@ static bool is_compared(const struct tac_comparison *c, int tally)
 }
 
 /* "frame 3 (t = 0.375 s), body 'sheet', vertex 12, y" */
-static void place(const struct tac_comparison *c, const struct tac_tally *t, char *text, size_t size)
+static void describe_place(const struct tac_comparison *c, const struct tac_tally *t, char *text, size_t size)
 {
     if (t->vertex < 0) {
         if (is_table(c, t))
@@ -50,7 +50,7 @@ static void print_tally(const struct tac_comparison *c, const struct tac_tally *
         printf("  %-14s %" PRId64 " values, none differs\n", t->name, t->compared);
         return;
     }
-    place(c, t, where, sizeof where);
+    describe_place(c, t, where, sizeof where);
     printf("  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s: %.17g and %.17g\n",
            t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, where, t->a, t->b);
 }
@@ -62,7 +62,7 @@ static void print_only(const char *what, int64_t n, const char *path, double fir
                first_s);
 }
 
-static void print_text(const struct tac_comparison *c, bool all_frames)
+static void print_differences(const struct tac_comparison *c, bool all_frames)
 {
     char how[64] = "to the last bit";
     if (!isnan(c->tolerance))
@@ -86,7 +86,7 @@ static void print_text(const struct tac_comparison *c, bool all_frames)
     puts(tac_comparison_equal(c, all_frames) ? "equal" : "different");
 }
 
-static json_t *tally_json(const struct tac_comparison *c, const struct tac_tally *t)
+static json_t *difference_json(const struct tac_comparison *c, const struct tac_tally *t)
 {
     json_t *o = json_pack("{s:I, s:I}", "compared", (json_int_t)t->compared, "differing", (json_int_t)t->differing);
     if (o == NULL || t->differing == 0)
@@ -111,7 +111,7 @@ static json_t *tally_json(const struct tac_comparison *c, const struct tac_tally
     return o;
 }
 
-static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_comparison *c, bool all_frames)
+static enum tac_err print_differences_json(struct tac_ctx *ctx, const struct tac_comparison *c, bool all_frames)
 {
     json_t *o = json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "equal",
                           tac_comparison_equal(c, all_frames), "a", tac_json_text(c->a->path), "b",
@@ -122,7 +122,7 @@ static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_comparison 
                           "lines_only_a", (json_int_t)c->lines_only_a, "lines_only_b", (json_int_t)c->lines_only_b);
     for (int i = 0; i < TAC_TALLY_COUNT; i++)
         if (is_compared(c, i))
-            tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
+            tac_json_put(&o, c->tally[i].name, difference_json(c, &c->tally[i]));
     return tac_json_print(ctx, o);
 }
 
@@ -172,9 +172,9 @@ enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv)
     }
     TAC_TRY(tac_compare(ctx, name[0], name[1], tolerance, &c));
     if (as_json)
-        TAC_TRY(print_json(ctx, &c, all_frames));
+        TAC_TRY(print_differences_json(ctx, &c, all_frames));
     else
-        print_text(&c, all_frames);
+        print_differences(&c, all_frames);
     err = tac_comparison_equal(&c, all_frames) ? TAC_OK : TAC_ERR_NO;
 done:
     tac_comparison_close(&c);

@@ -11,7 +11,7 @@
 
 /* ---- which frames ---- */
 
-/* A whole number at *at, moved behind it; false if there is none. */
+/* Reads a whole number at *at and moves *at behind it; false if there is none. */
 static bool take_number(const char **at, int64_t *value)
 {
     char *end;
@@ -25,7 +25,8 @@ static bool take_number(const char **at, int64_t *value)
     return true;
 }
 
-/* Negative numbers count from the end: -1 is the last frame. -1: there is none. */
+/* The index of frame number n. A negative n counts from the end: -1 is the last frame. Returns -1 if there is no such
+ * frame. */
 static int64_t index_of(const struct tac_reader *r, int64_t n)
 {
     if (n >= 0)
@@ -60,7 +61,7 @@ static bool take_range(const char **at, const struct tac_reader *r, struct range
     range->first = given[0] ? index_of(r, field[0]) : 0;
     range->step = n == 3 && given[1] ? field[1] : 1;
     range->last = given[end] ? index_of(r, field[end]) : INT64_MAX;
-    /* Python has the step last: 0:100:10 would be one frame, and is none that anyone wants. */
+    /* A user of Python may give the step last: 0:100:10 would select one frame, which nobody wants. */
     bool swapped = n == 3 && given[2] && range->last > range->first && range->step > range->last - range->first;
     return range->step > 0 && !swapped;
 }
@@ -108,7 +109,7 @@ struct export
     double *x, *v;             /* owned, (V, 3) */
     float *f;                  /* owned, (V, 3) */
     bool *chosen;              /* owned, (frames) */
-    void *field[TAC_DATASETS]; /* owned: of the frame under way */
+    void *field[TAC_DATASETS]; /* owned: fields of the present frame */
 };
 
 /* In the order of enum tac_export_format; the last is one file of all frames. */
@@ -128,7 +129,7 @@ static void file_name(const struct export *e, int64_t k, char *path, size_t size
     snprintf(path, size, "%s/frame-%s.%s", e->dir, e->r->frame[k].name, e->format);
 }
 
-/* The file of all frames: their list, or the animation; false: there is none. */
+/* Path of the file of all frames (the list of files, or the animation); false: there is none. */
 static bool whole_name(const struct export *e, char *path, size_t size)
 {
     const int format = format_of(e);
@@ -136,14 +137,14 @@ static bool whole_name(const struct export *e, char *path, size_t size)
     return format == GLTF || format == TAC_EXPORT_VTU || format == TAC_EXPORT_VTP;
 }
 
-static enum tac_err refuse_there(struct tac_ctx *ctx, const char *path)
+static enum tac_err refuse_existing(struct tac_ctx *ctx, const char *path)
 {
     return tac_fail(ctx, TAC_ERR_INPUT, "'%s' exists; give --overwrite to replace it, or choose another folder with -o",
                     path);
 }
 
-/* Before anything is written: is all of it allowed? */
-static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
+/* Checks that all files may be written, before any is. */
+static enum tac_err prepare_files(struct tac_ctx *ctx, const struct export *e)
 {
     struct stat s;
     char path[4096];
@@ -158,14 +159,14 @@ static enum tac_err prepare(struct tac_ctx *ctx, const struct export *e)
     for (int64_t k = 0; !e->overwrite && format != GLTF && k < e->r->frame_count; k++) {
         file_name(e, k, path, sizeof path);
         if (e->chosen[k] && lstat(path, &s) == 0)
-            return refuse_there(ctx, path);
+            return refuse_existing(ctx, path);
     }
     if (whole_name(e, path, sizeof path) && !e->overwrite && lstat(path, &s) == 0)
-        return refuse_there(ctx, path);
+        return refuse_existing(ctx, path);
     return TAC_OK;
 }
 
-/* The fields that a frame has on request; those of lists are left out. */
+/* Reads the fields that a frame has on request, except those of lists. */
 static enum tac_err read_fields(struct tac_ctx *ctx, struct export *e, int64_t k, struct tac_export_frame *frame)
 {
     enum tac_err err = TAC_OK;
@@ -222,7 +223,7 @@ static enum tac_err export_run(struct tac_ctx *ctx, struct tac_reader *r, const 
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->x, &e->x));
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->v, &e->v));
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->f, &e->f));
-    TAC_TRY(prepare(ctx, e));
+    TAC_TRY(prepare_files(ctx, e));
     TAC_TRY(write_frames(ctx, e, &written));
     printf("%s: %" PRId64 " %s file%s\n", e->dir, written, e->format, format_of(e) == GLTF ? "" : "s");
 done:

@@ -234,7 +234,7 @@ done:
 
 /* ---- run folders ---- */
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *info_text(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
     return text != NULL ? text : "?";
@@ -242,7 +242,7 @@ static const char *text_of(const json_t *o, const char *key)
 
 static const char *state_text(const json_t *status)
 {
-    const char *state = text_of(status, "state");
+    const char *state = info_text(status, "state");
     if (strcmp(state, "running") == 0 && tac_process_alive(status) == TAC_ALIVE_NO)
         return "ended without saying so";
     return state;
@@ -270,7 +270,7 @@ static void print_run(const char *dir, const json_t *status, const json_t *run, 
     char wall[32];
     printf("%s: run, %s\n", dir, state_text(status));
     if (run != NULL) {
-        const json_t *total = json_object_get(run, "wall_total_s"); /* older runs do not tell it */
+        const json_t *total = json_object_get(run, "wall_total_s"); /* older runs do not have it */
         total = total != NULL ? total : json_object_get(run, "wall_s");
         tac_duration_text(json_number_value(total), wall, sizeof wall);
         printf("  ran        on %lld rank%s, wall time %s\n",
@@ -291,7 +291,7 @@ static enum tac_err info_run(struct tac_ctx *ctx, const char *dir, bool as_json)
     err = read_frames(ctx, dir, &f);
     bool live = strcmp(state_text(status), "running") == 0 && tac_process_alive(status) == TAC_ALIVE_YES;
     if (err == TAC_ERR_INPUT && live) {
-        /* Between two flushes a reader may see a file that does not hang together: no fault of the run. */
+        /* Between two flushes a reader may see an inconsistent file; that is no fault of the run. */
         close_frames(&f);
         f = (struct frames_info){.r = NULL};
         ctx->error[0] = '\0';

@@ -1,7 +1,7 @@
 /* cmd_mesh.c: tactus mesh KIND [--option value ...] -o FILE.
  *
- * The options of a kind are the keys of its JSON description, taken from the same table; so this only turns words into
- * JSON values, and tac_mesh_create() does the rest, and all the checking. */
+ * The options of a kind are the keys of its JSON description, from the same table. So this file only turns words into
+ * JSON values; tac_mesh_create() checks them and makes the mesh. */
 #include "app/app.h"
 
 #include <tactus/mesh.h>
@@ -37,7 +37,7 @@ static const char *argument_of(const struct tac_param *param)
         return "A,B,C;...";
     case TAC_PARAM_INDICES:
         return param->width == 2 ? "I,J;..." : param->width == 3 ? "I,J,K;..." : "I,J,K,L;...";
-    case TAC_PARAM_STRING: /* a file, or a word that the help tells */
+    case TAC_PARAM_STRING: /* a file, or a word that the help lists */
         return strcmp(param->name, "path") == 0 ? "FILE" : "WORD";
     case TAC_PARAM_OBJECT:
         return "JSON";
@@ -246,7 +246,7 @@ static enum tac_err write_whole(struct tac_ctx *ctx, const json_t *spec, const c
 {
     struct tac_mesh *mesh = NULL;
     enum tac_err err = TAC_OK;
-    /* Of a file with tetrahedra that is written as a surface, the surface is meant. */
+    /* If a file with tetrahedra is written to a surface format, its surface is written. */
     const char *dot = strrchr(file, '.');
     const bool solid = json_object_get(spec, "fill") != NULL || json_object_get(spec, "tetrahedra") != NULL ||
                        (dot != NULL && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".msh") == 0));
@@ -262,7 +262,7 @@ done:
     return err;
 }
 
-/* Large meshes by all ranks together where that can be, all others by rank 0. */
+/* Writes a large mesh with all ranks together if the format allows it, any other with rank 0. */
 static enum tac_err write_mesh(struct tac_ctx *ctx, const json_t *spec, const char *file)
 {
     enum { SMALLEST = 1 << 17 }; /* rows: below, starting to write together takes longer than writing */

@@ -1,4 +1,4 @@
-/* cmd_pack.c: tactus pack DIR -o FILE: all frames of a run in one new file, beside the run folder, which stays. */
+/* cmd_pack.c: tactus pack DIR -o FILE: writes all frames of a run to one new file; the run folder does not change. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,8 +19,8 @@ static enum tac_err index_name(struct tac_ctx *ctx, const char *path, char **out
     return err;
 }
 
-/* Before anything is written: is it allowed? */
-static enum tac_err refuse_there(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, bool overwrite)
+/* Checks that the file may be written, before it is. */
+static enum tac_err check_target(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, bool overwrite)
 {
     struct stat a, b;
     if (lstat(path, &a) != 0)
@@ -35,7 +35,7 @@ static enum tac_err refuse_there(struct tac_ctx *ctx, const struct tac_reader *r
     return TAC_OK;
 }
 
-static enum tac_err pack(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, bool overwrite)
+static enum tac_err pack_frames(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, bool overwrite)
 {
     enum tac_err err;
     struct tac_packed packed;
@@ -43,8 +43,8 @@ static enum tac_err pack(struct tac_ctx *ctx, const struct tac_reader *r, const 
     bool made = false;
     const double mib = 1.0 / 1048576.0;
     TAC_TRY(index_name(ctx, path, &index));
-    TAC_TRY(refuse_there(ctx, r, path, overwrite));
-    TAC_TRY(refuse_there(ctx, r, index, overwrite));
+    TAC_TRY(check_target(ctx, r, path, overwrite));
+    TAC_TRY(check_target(ctx, r, index, overwrite));
     TAC_TRY(tac_frames_pack(ctx, r, path, &packed));
     TAC_TRY(tac_frames_pack_index(ctx, r, path, index, &made));
     printf("%s: %" PRId64 " frames, %.1f MiB (%.1f MiB in %s)%s%s\n", path, packed.frames, (double)packed.bytes * mib,
@@ -91,7 +91,7 @@ enum tac_err tac_cmd_pack(struct tac_ctx *ctx, int argc, char **argv)
     if (err)
         goto done;
     TAC_TRY(tac_reader_open(ctx, run, &r));
-    err = pack(ctx, r, path, overwrite);
+    err = pack_frames(ctx, r, path, overwrite);
 done:
     tac_reader_close(&r);
     return err;

@@ -56,8 +56,8 @@ static enum tac_err read_wall_limit(struct tac_ctx *ctx, const char *text, doubl
     return TAC_OK;
 }
 
-/* What the command line alone tells.  mode: room for a setting. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
+/* Checks what the command line alone shows. mode: memory for a setting. */
+static enum tac_err check_options_of_run(struct tac_ctx *ctx, struct arguments *a, char mode[64], double *wall_limit_s)
 {
     enum tac_err err;
     ctx->quiet = a->quiet;
@@ -71,12 +71,12 @@ done:
     return err;
 }
 
-static enum tac_err run(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
+static enum tac_err run_scene_file(struct tac_ctx *ctx, struct arguments *a, int argc, char **argv)
 {
     enum tac_err err;
     double wall_limit_s = 0;
     char mode[64];
-    TAC_TRY(tac_agree(ctx, prepare(ctx, a, mode, &wall_limit_s)));
+    TAC_TRY(tac_agree(ctx, check_options_of_run(ctx, a, mode, &wall_limit_s)));
     const struct tac_scene_source source = {.path = a->scene, .set = a->set.item, .set_count = a->set.count};
     const struct tac_run_options options = {.dir = a->dir,
                                             .overwrite = a->overwrite,
@@ -132,7 +132,7 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
         err = tac_fail(ctx, TAC_ERR_INPUT,
                        "tactus run needs a scene: tactus run SCENE [-o DIR]; 'tactus run -h' tells the rest");
     } else {
-        err = run(ctx, &a, argc, argv);
+        err = run_scene_file(ctx, &a, argc, argv);
     }
 done:
     free(a.set.item);

@@ -1,4 +1,5 @@
-/* cmd_status.c: `tactus status DIR...`: how far runs are, or how they ended; also of jobs that have not begun. */
+/* cmd_status.c: `tactus status DIR...`: says how far runs are or how they ended, and how jobs stand that have not
+ * begun. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char about[] =
     "table. A run of jobs/submit may also be pending, starting, waiting (after a failure) or requeued; where Slurm's\n"
     "squeue is there, it is asked why. It needs no MPI, and runs on a login node.";
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *status_text(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
     return text != NULL ? text : "?";
@@ -37,7 +38,7 @@ static void print_line(const char *name, double seconds, const char *after)
 
 static void print_head(const struct tac_look *look)
 {
-    const char *state = text_of(look->status, "state");
+    const char *state = status_text(look->status, "state");
     if (look->job != NULL)
         printf("%s: %s%s%s%s\n", look->dir, look->condition, look->why[0] ? " (" : "", look->why,
                look->why[0] ? ")" : "");
@@ -62,7 +63,7 @@ static void print_job(const struct tac_look *look)
         print_line("submitted", difftime(time(NULL), (time_t)0) - tac_look_real(look->job, "submitted"), " ago");
 }
 
-static void print_text(const struct tac_look *look)
+static void print_status(const struct tac_look *look)
 {
     const json_t *s = look->status;
     const bool running = strcmp(look->condition, "running") == 0;
@@ -86,10 +87,10 @@ static void print_text(const struct tac_look *look)
            whole_of(s, "restarts"));
     if (look->saved_age_s >= 0)
         print_line("saved", look->saved_age_s, " ago");
-    if (strcmp(text_of(s, "state"), "running") == 0 && look->age_s >= 0)
+    if (strcmp(status_text(s, "state"), "running") == 0 && look->age_s >= 0)
         print_line("last sign", look->age_s, " ago");
     if (json_is_string(json_object_get(s, "error")))
-        printf("  error       %s\n", text_of(s, "error"));
+        printf("  error       %s\n", status_text(s, "error"));
 }
 
 /* ---- a table ---- */
@@ -137,7 +138,7 @@ static json_t *json_of(const struct tac_look *look)
     return o;
 }
 
-static enum tac_err print_json(struct tac_ctx *ctx, const struct tac_look *look, int count, bool list)
+static enum tac_err print_status_json(struct tac_ctx *ctx, const struct tac_look *look, int count, bool list)
 {
     json_t *all = json_array();
     for (int i = 0; i < count; i++)
@@ -179,7 +180,7 @@ static enum tac_err add_folders(struct tac_ctx *ctx, struct folders *list, const
     size_t i;
     json_t *run;
     if (tac_folder_job(ctx, dir, &job, &state) != TAC_OK)
-        ctx->error[0] = '\0'; /* its turn to be told of comes */
+        ctx->error[0] = '\0'; /* this failure is reported later */
     json_t *runs = json_object_get(json_object_get(job, "sweep"), "runs");
     if (!json_is_array(runs))
         TAC_TRY(add_folder(ctx, list, dir, ""));
@@ -207,9 +208,9 @@ static void clear_folders(struct folders *list)
 
 /* ---- the command ---- */
 
-/* A job may end between the reading of its files and Slurm's answer: where Slurm calls a job over of which the files
- * tell no end, the files are read once more, for they are then younger than the answer. */
-static enum tac_err judge(struct tac_ctx *ctx, struct tac_look *look)
+/* Reads the files again if Slurm says that a job has ended and its files do not. The job may have ended after its files
+ * were read and before Slurm answered. */
+static enum tac_err recheck_slurm_state(struct tac_ctx *ctx, struct tac_look *look)
 {
     enum tac_err err = TAC_OK;
     tac_look_judge(look);
@@ -221,8 +222,8 @@ static enum tac_err judge(struct tac_ctx *ctx, struct tac_look *look)
     return err;
 }
 
-/* Looks once at all folders, and prints.  *lives: one of them goes on.  In a table a folder that cannot be read does
- * not hide the others: the sentence about the last one is the command's. */
+/* Looks once at all folders, and prints. *lives: some run will continue. In a table a folder that cannot be read does
+ * not hide the others; the command fails with the sentence about the last such folder. */
 static enum tac_err look_once(struct tac_ctx *ctx, const struct folders *list, bool as_json, bool clear, bool *lives)
 {
     enum tac_err err = TAC_OK, bad = TAC_OK;
@@ -241,18 +242,18 @@ static enum tac_err look_once(struct tac_ctx *ctx, const struct folders *list, b
     }
     tac_queue_ask(look, count);
     for (int i = 0; i < count; i++) {
-        const enum tac_err judged = judge(ctx, &look[i]);
+        const enum tac_err judged = recheck_slurm_state(ctx, &look[i]);
         bad = judged ? judged : bad;
         *lives = *lives || tac_look_lives(&look[i]);
     }
     if (clear)
         printf("\033[H\033[2J");
     if (as_json && (count > 0 || list->table))
-        TAC_TRY(print_json(ctx, look, count, list->table));
+        TAC_TRY(print_status_json(ctx, look, count, list->table));
     else if (count > 0 && list->table)
         print_table(look, count);
     else if (count > 0)
-        print_text(look);
+        print_status(look);
     fflush(stdout);
     err = bad;
 done:
@@ -262,7 +263,7 @@ done:
     return err;
 }
 
-static enum tac_err watch(struct tac_ctx *ctx, const struct folders *list)
+static enum tac_err watch_folders(struct tac_ctx *ctx, const struct folders *list)
 {
     const struct timespec pause = {2, 0};
     const bool terminal = isatty(STDOUT_FILENO);
@@ -302,7 +303,7 @@ enum tac_err tac_cmd_status(struct tac_ctx *ctx, int argc, char **argv)
     for (int i = 0; i < count; i++)
         TAC_TRY(add_folders(ctx, &list, dir[i]));
     if (watching)
-        err = watch(ctx, &list);
+        err = watch_folders(ctx, &list);
     else
         err = look_once(ctx, &list, as_json, false, &lives);
 done:

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* A whole number >= 0 in the environment; -1: none there. */
-static long long number(const char *name)
+static long long environment_number(const char *name)
 {
     const char *text = getenv(name);
     char *end;
@@ -15,15 +15,15 @@ static long long number(const char *name)
     return end != text && *end == '\0' && value >= 0 ? value : -1;
 }
 
-static int small(long long value)
+static int count_or_zero(long long value)
 {
     return value >= 0 && value <= INT32_MAX ? (int)value : 0;
 }
 
-/* The first of the two that is told. */
-static long long either(const char *name, const char *other)
+/* The first of the two numbers that is set. */
+static long long number_of_either(const char *name, const char *other)
 {
-    return number(name) >= 0 ? number(name) : number(other);
+    return environment_number(name) >= 0 ? environment_number(name) : environment_number(other);
 }
 
 /* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces; who has such a build says
@@ -40,12 +40,12 @@ static bool knows_slurm(void)
 struct tac_launch tac_launch_look(void)
 {
     const long long SPECIAL_STEPS = 0xfffffff0; /* Slurm's numbers of batch scripts and interactive shells */
-    const bool step = number("SLURM_STEP_ID") >= 0 && number("SLURM_STEP_ID") < SPECIAL_STEPS;
+    const bool step = environment_number("SLURM_STEP_ID") >= 0 && environment_number("SLURM_STEP_ID") < SPECIAL_STEPS;
     struct tac_launch launch = {TAC_LAUNCH_ALONE, 1, 0};
-    if (number("OMPI_COMM_WORLD_SIZE") > 0) { /* mpirun, also where srun started mpirun's daemons */
+    if (environment_number("OMPI_COMM_WORLD_SIZE") > 0) { /* mpirun, also where srun started mpirun's daemons */
         launch.how = TAC_LAUNCH_TOGETHER;
-        launch.count = small(number("OMPI_COMM_WORLD_SIZE"));
-        launch.rank = small(number("OMPI_COMM_WORLD_RANK"));
+        launch.count = count_or_zero(environment_number("OMPI_COMM_WORLD_SIZE"));
+        launch.rank = count_or_zero(environment_number("OMPI_COMM_WORLD_RANK"));
         return launch;
     }
     if (getenv("PMIX_NAMESPACE") != NULL || getenv("PMIX_RANK") != NULL)
@@ -56,13 +56,13 @@ struct tac_launch tac_launch_look(void)
         launch.how = TAC_LAUNCH_PERHAPS;
     else
         return launch;
-    launch.count = number("PMI_SIZE") > 0 ? small(number("PMI_SIZE"))
-                   : step                 ? small(either("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"))
-                                          : 0;
-    launch.rank = small(number("PMIX_RANK") >= 0  ? number("PMIX_RANK")
-                        : number("PMI_RANK") >= 0 ? number("PMI_RANK")
-                        : step                    ? number("SLURM_PROCID")
-                                                  : 0);
+    launch.count = environment_number("PMI_SIZE") > 0 ? count_or_zero(environment_number("PMI_SIZE"))
+                   : step ? count_or_zero(number_of_either("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"))
+                          : 0;
+    launch.rank = count_or_zero(environment_number("PMIX_RANK") >= 0  ? environment_number("PMIX_RANK")
+                                : environment_number("PMI_RANK") >= 0 ? environment_number("PMI_RANK")
+                                : step                                ? environment_number("SLURM_PROCID")
+                                                                      : 0);
     if (launch.count == 1 && launch.how != TAC_LAUNCH_TOGETHER)
         launch.how = TAC_LAUNCH_ALONE;
     return launch;

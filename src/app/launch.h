@@ -1,5 +1,6 @@
-/* launch.h: how this process was started: alone, with others that MPI can bring together, or with others that it
- * cannot, told from the environment before MPI is started.  Open MPI aborts with a page of text where it cannot start.
+/* launch.h: finds out from the environment, before MPI is started, how this process was started: alone, with others
+ * that MPI can connect, or with others that MPI cannot connect. Without this test Open MPI would abort with a page of
+ * text.
  *
  *     struct tac_launch launch = tac_launch_look();
  *     if (launch.how == TAC_LAUNCH_UNCONNECTED) return tac_launch_fail(ctx, &launch, "run");
@@ -18,13 +19,14 @@ enum tac_launch_how {
 
 struct tac_launch {
     enum tac_launch_how how;
-    int count; /* processes started; 0: not told */
-    int rank;  /* which of them this is, as far as the launcher says; else 0 */
+    int count; /* processes started; 0: not known */
+    int rank;  /* which of them this is; 0 if the launcher does not say */
 };
 
 /* Local. Reads the environment. */
 struct tac_launch tac_launch_look(void);
-/* Local. The sentence of processes that cannot come together, and what to type; TAC_ERR_INPUT.  command: "run". */
+/* Local. Fails with the sentence for processes that cannot connect, and what to type instead; TAC_ERR_INPUT. command:
+ * "run". */
 enum tac_err tac_launch_fail(struct tac_ctx *ctx, const struct tac_launch *launch, const char *command);
 
 #endif

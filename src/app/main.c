@@ -1,4 +1,5 @@
-/* main.c: the program `tactus`: finds the command, runs it on the ranks it can use, says what went wrong, once. */
+/* main.c: the program `tactus`: finds the command, runs it on the ranks that it can use, and prints what went wrong
+ * once. */
 #include "app/alone.h"
 #include "app/app.h"
 #include "app/launch.h"
@@ -83,8 +84,8 @@ static bool is_command(int argc, char **argv, const char *name)
     return argc > 1 && strcmp(argv[1], name) == 0;
 }
 
-/* Only `run`, `check`, `mesh` and `audit` use several ranks; the others work on rank 0 alone, and the rest hear how it
- * ended. */
+/* Only `run`, `check`, `mesh` and `audit` use several ranks. The other commands work on rank 0 alone, and the other
+ * ranks get the exit code. */
 static enum tac_err run_command(struct tac_ctx *ctx, const struct command *command, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
@@ -122,8 +123,8 @@ static bool steps_scene(int argc, char **argv)
     return false;
 }
 
-/* Starting MPI takes a third of a second and a helper process, and may fail where there is no launcher that it
- * understands.  A run has to; what one process does goes without. */
+/* Starting MPI takes a third of a second and a helper process, and may fail if MPI does not understand the launcher. A
+ * run needs MPI; commands of one process do without it. */
 static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
 {
     if (asks_help(argc, argv))
@@ -135,25 +136,26 @@ static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
     return launch->how == TAC_LAUNCH_TOGETHER && launch->count != 1;
 }
 
-static bool told; /* of the process, like MPI's handlers: what went wrong was said */
+static bool reported; /* one for the process, like MPI's handlers: the failure was printed */
 
-/* MPI's own way of dying takes ten lines, and its exit code means nothing here. */
+/* Ends the program after a failure of MPI. MPI's own handler would print ten lines and exit with a code that has no
+ * meaning here. */
 static void mpi_failed(MPI_Comm *comm, int *code, ...)
 {
     char why[MPI_MAX_ERROR_STRING] = "";
     int length = 0, rank = 0;
     MPI_Error_string(*code, why, &length);
     MPI_Comm_rank(*comm, &rank);
-    if (!told)
+    if (!reported)
         fprintf(stderr, "tactus: MPI failed on rank %d: %s; look after the machines and the network between them\n",
                 rank, why);
-    told = true;
+    reported = true;
     fflush(stderr);
     tac_alone_end();
     MPI_Abort(MPI_COMM_WORLD, TAC_ERR_RUN);
 }
 
-/* No call of MPI that fails comes back: nowhere else is their result looked at. */
+/* Installs that handler, so that a failing call of MPI never returns; most callers do not check its result. */
 static void catch_mpi(void)
 {
     MPI_Errhandler handler;
@@ -177,7 +179,7 @@ static enum tac_err start_mpi(struct tac_ctx *ctx, const struct tac_launch *laun
     tac_ctx_init(ctx, MPI_COMM_WORLD);
     if (ctx->size > 1 || launch->count <= 1)
         return TAC_OK;
-    ctx->rank = launch->rank; /* each of them believes to be the only one: the first says so */
+    ctx->rank = launch->rank; /* each process believes that it is the only one: the first prints the sentence */
     return tac_launch_fail(ctx, launch, *argc > 1 ? (*argv)[1] : "run");
 }
 
@@ -188,7 +190,7 @@ int main(int argc, char **argv)
     const bool mpi = wants_mpi(&launch, argc, argv);
     const struct command *command = NULL;
     enum tac_err err = TAC_OK;
-    /* After a damaged file HDF5 may complain when it closes down; by then all files are closed. */
+    /* After a damaged file HDF5 may complain when it shuts down; all files are closed by then. */
     tac_hdf5_leave();
     if (steps_scene(argc, argv))
         tac_signals_catch();
@@ -199,7 +201,7 @@ int main(int argc, char **argv)
     } else if (mpi) {
         err = start_mpi(&ctx, &launch, &argc, &argv);
     } else if (launch.rank > 0 && launch.count != 1) {
-        return TAC_OK; /* the first of them does it */
+        return TAC_OK; /* the first process does it */
     }
     const bool started = mpi && launch.how != TAC_LAUNCH_UNCONNECTED;
     if (!err)
@@ -209,14 +211,14 @@ int main(int argc, char **argv)
     if ((fflush(stdout) != 0 || ferror(stdout)) && err <= TAC_ERR_NO)
         err = tac_fail(&ctx, TAC_ERR_RUN, "cannot write to standard output: %s", strerror(errno));
     err = tac_agree(&ctx, err);
-    told = err > TAC_ERR_NO;
-    if (told && ctx.rank == 0)
+    reported = err > TAC_ERR_NO;
+    if (reported && ctx.rank == 0)
         fprintf(stderr, "tactus: %s\n",
                 ctx.error[0] != '\0' ? ctx.error : "failed without saying why; please report it");
     if (ctx.torn && ctx.rank == 0)
         MPI_Abort(MPI_COMM_WORLD, err);
     if (ctx.torn)
-        MPI_Barrier(MPI_COMM_WORLD); /* until rank 0 has said why, and ended all */
+        MPI_Barrier(MPI_COMM_WORLD); /* rank 0 prints why and ends all ranks meanwhile */
     if (started) {
         MPI_Finalize();
         tac_alone_end();

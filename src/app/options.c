@@ -68,7 +68,7 @@ static enum tac_err store_number(struct tac_ctx *ctx, const struct tac_option *o
     return TAC_OK;
 }
 
-static enum tac_err store(struct tac_ctx *ctx, const struct tac_option *option, const char *text)
+static enum tac_err store_value(struct tac_ctx *ctx, const struct tac_option *option, const char *text)
 {
     switch (option->kind) {
     case TAC_OPTION_FLAG:
@@ -104,10 +104,10 @@ static enum tac_err take_option(struct tac_ctx *ctx, const char *command, const 
     if (o->kind == TAC_OPTION_FLAG) {
         if (equals != NULL)
             return tac_fail(ctx, TAC_ERR_INPUT, "%s takes no value, but '%.200s' gives one", o->name, word);
-        return store(ctx, o, NULL);
+        return store_value(ctx, o, NULL);
     }
     if (equals != NULL)
-        return store(ctx, o, equals + 1);
+        return store_value(ctx, o, equals + 1);
     if (*i + 1 >= argc)
         return tac_fail(ctx, TAC_ERR_INPUT, "%s needs a value: %s %s", o->name, o->name, o->argument);
     const char *value = argv[*i + 1];
@@ -116,7 +116,7 @@ static enum tac_err take_option(struct tac_ctx *ctx, const char *command, const 
                         o->name[1] == '-' ? "; a value that begins with '-' is given as " : "",
                         o->name[1] == '-' ? "--name=value" : "");
     ++*i;
-    return store(ctx, o, value);
+    return store_value(ctx, o, value);
 }
 
 enum tac_err tac_options_parse(struct tac_ctx *ctx, const char *command, int argc, char **argv,

@@ -50,7 +50,7 @@ struct work {
     struct tac_audit_portion portion;
     struct tac_audit_slab slab;
     bool query_all;
-    int64_t unit; /* counts what is dealt out */
+    int64_t unit; /* counts what is distributed */
 };
 
 /* The scene's x becomes the places where the slab begins or, `end`, ends. */
@@ -243,7 +243,7 @@ static double choose_watched(const struct tac_scene *scene, const struct tac_aud
 static enum tac_err join_reports(struct tac_ctx *ctx, struct tac_audit_report *report)
 {
     enum tac_err err = TAC_OK;
-    struct told {
+    struct reported {
         int64_t sum[7];
         double bound;
         struct tac_audit_place smallest;
@@ -268,7 +268,7 @@ static enum tac_err join_reports(struct tac_ctx *ctx, struct tac_audit_report *r
     report->listed = 0;
     report->smallest_known = false;
     for (int r = 0; r < ctx->size; r++) {
-        const struct told *t = &all[r];
+        const struct reported *t = &all[r];
         for (int i = 0; i < 7; i++)
             total[i] += t->sum[i];
         report->smallest_bound_m = fmin(report->smallest_bound_m, t->bound);

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 /* What the child tells, in memory that both see. */
-struct told {
+struct reported {
     bool done;
     enum tac_err err;
     int64_t result;
     char error[sizeof((struct tac_ctx *)0)->error];
 };
 
-/* The address space that this process has now, bytes; 0: not told. */
+/* The address space that this process has now, bytes; 0: not known. */
 static int64_t space_now(void)
 {
     long long pages = 0;
@@ -77,16 +77,16 @@ enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
                            int64_t *result)
 {
     enum tac_err err = TAC_OK;
-    struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (told == MAP_FAILED)
+    struct reported *reported = mmap(NULL, sizeof *reported, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (reported == MAP_FAILED)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory while looking into '%.1000s'", name);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         child_begin(bytes);
-        told->err = work(ctx, data, &told->result);
-        memcpy(told->error, ctx->error, sizeof told->error);
-        told->done = true;
+        reported->err = work(ctx, data, &reported->result);
+        memcpy(reported->error, ctx->error, sizeof reported->error);
+        reported->done = true;
         _exit(0);
     }
     if (child < 0) {
@@ -95,13 +95,13 @@ enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
     }
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (!told->done)
+    if (!reported->done)
         err = tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' is damaged: the HDF5 library breaks down over it", name);
-    else if (told->err)
-        err = tac_fail(ctx, told->err, "%s", told->error);
+    else if (reported->err)
+        err = tac_fail(ctx, reported->err, "%s", reported->error);
     if (result != NULL)
-        *result = told->result;
+        *result = reported->result;
 done:
-    munmap(told, sizeof *told);
+    munmap(reported, sizeof *reported);
     return err;
 }

@@ -12,27 +12,27 @@
 
 enum { TAG_COUNTS = 23 };
 
-struct told {
+struct reported {
     int32_t from, to;
     int64_t count;
 };
 
 /* What is on its way, at this rank: before each step at most one from each distance, and of these at most half go on.
  */
-struct told_list {
+struct report_list {
     size_t count;
-    struct told *of; /* owned, (ranks) */
+    struct reported *of; /* owned, (ranks) */
     size_t leaving_count;
-    struct told *leaving; /* (ranks / 2), behind them */
+    struct reported *leaving; /* (ranks / 2), behind them */
 };
 
 /* Takes out of the list what goes `hop` ranks further now. */
-static void split(const struct tac_ctx *ctx, struct told_list *list, int hop)
+static void split(const struct tac_ctx *ctx, struct report_list *list, int hop)
 {
     size_t kept = 0;
     list->leaving_count = 0;
     for (size_t k = 0; k < list->count; k++) {
-        const struct told *t = &list->of[k];
+        const struct reported *t = &list->of[k];
         const int distance = (t->to - t->from + ctx->size) % ctx->size;
         if ((distance & hop) != 0)
             list->leaving[list->leaving_count++] = *t;
@@ -44,7 +44,7 @@ static void split(const struct tac_ctx *ctx, struct told_list *list, int hop)
 
 /* Neighbours. A rank without memory (no list->of) sends nothing, and what comes to it goes to `room`, which holds half
  * of the ranks' counts. */
-static void send_counts_on(struct tac_ctx *ctx, struct told_list *list, int hop, void *room)
+static void send_counts_on(struct tac_ctx *ctx, struct report_list *list, int hop, void *room)
 {
     const int to = (ctx->rank + hop) % ctx->size, from = (ctx->rank - hop + ctx->size) % ctx->size;
     MPI_Request request;
@@ -65,12 +65,12 @@ static void send_counts_on(struct tac_ctx *ctx, struct told_list *list, int hop,
 enum tac_err tac_tell_counts(struct tac_ctx *ctx, const int64_t *count, int64_t *receive_count)
 {
     const size_t ranks = (size_t)ctx->size;
-    struct told_list list = {0};
+    struct report_list list = {0};
     const enum tac_err err = tac_alloc(ctx, ranks + ranks / 2, sizeof *list.of, &list.of);
     list.leaving = list.of != NULL ? list.of + ranks : NULL;
     for (int r = 0; r < ctx->size && !err; r++)
         if (count[r] != 0)
-            list.of[list.count++] = (struct told){ctx->rank, r, count[r]};
+            list.of[list.count++] = (struct reported){ctx->rank, r, count[r]};
     for (int hop = 1; hop < ctx->size; hop *= 2) {
         split(ctx, &list, hop);
         send_counts_on(ctx, &list, hop, receive_count);

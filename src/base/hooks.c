@@ -32,7 +32,7 @@ void tac_hooks_read(struct tac_hooks *hooks)
                                 .spill_bytes = whole("TACTUS_TEST_SPILL"),
                                 .spread_from = whole("TACTUS_TEST_SPREAD"),
                                 .migrate = (uint64_t)whole("TACTUS_TEST_MIGRATE"),
-                                .deals = yes("TACTUS_TEST_DEAL"),
+                                .distributes_small = yes("TACTUS_TEST_DEAL"),
                                 .everyone = yes("TACTUS_TEST_EVERYONE")};
     if (delay != NULL && sscanf(delay, "%lu,%d", &seed, &hooks->delay_us) == 2)
         hooks->delay_seed = seed;

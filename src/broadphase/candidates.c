@@ -286,8 +286,8 @@ static void sort_by_slice(struct tac_candidates *c, size_t count)
 /* Subscribes to the motions of the marked ghosts, and of no others. */
 static enum tac_err take_part(struct tac_view *view)
 {
-    const enum tac_err err = tac_halo_prune(view->halo), told = tac_halo_subscribe(view->halo);
-    return tac_agree(view->ctx, err ? err : told);
+    const enum tac_err err = tac_halo_prune(view->halo), reported = tac_halo_subscribe(view->halo);
+    return tac_agree(view->ctx, err ? err : reported);
 }
 
 /* Marks the ghosts that candidates have, and those that they may have after a repair. */

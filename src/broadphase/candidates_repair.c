@@ -156,7 +156,7 @@ static size_t send_leavers(void *self, struct tac_neighbor *n)
         return 0;
     for (size_t i = 0; i < n->give_count; i++)
         if (t->c->repair.left[n->give[i]])
-            ((int32_t *)n->told)[count++] = (int32_t)i;
+            ((int32_t *)n->report)[count++] = (int32_t)i;
     return count * sizeof(int32_t);
 }
 
@@ -254,9 +254,9 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
                                             enum tac_repair *what, bool *touched)
 {
     const double window_s = tac_state_seconds(view->state, window), extent = c->extent;
-    enum { MOTIONS, NOT, FAILED, WISHES };
+    enum { MOTIONS, NOT, FAILED, REQUESTS };
     size_t added;
-    int wishes[WISHES] = {0};
+    int requests[REQUESTS] = {0};
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     c->repair.heard_count = c->repair.fresh_count = 0;
     mark_leavers(c, 1);
@@ -268,15 +268,15 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
     for (size_t k = 0; k < c->repair.heard_count; k++)
         c->repair.left[c->repair.heard[k]] = 0;
     c->repair.leaver_count = 0;
-    wishes[MOTIONS] = !err && wants_motions(view, c);
-    wishes[NOT] = c->extent > 2 * extent; /* the margins for rounding were made for a smaller one */
-    wishes[FAILED] = err != TAC_OK;
-    if (MPI_Allreduce(MPI_IN_PLACE, wishes, WISHES, MPI_INT, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+    requests[MOTIONS] = !err && wants_motions(view, c);
+    requests[NOT] = c->extent > 2 * extent; /* the margins for rounding were made for a smaller one */
+    requests[FAILED] = err != TAC_OK;
+    if (MPI_Allreduce(MPI_IN_PLACE, requests, REQUESTS, MPI_INT, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while repairing a list of candidates"));
-    if (wishes[FAILED])
+    if (requests[FAILED])
         TAC_TRY(tac_agree(view->ctx, err));
-    *what = wishes[NOT] ? TAC_REPAIR_NOT : TAC_REPAIR_DONE;
-    if (wishes[MOTIONS] && !wishes[NOT]) {
+    *what = requests[NOT] ? TAC_REPAIR_NOT : TAC_REPAIR_DONE;
+    if (requests[MOTIONS] && !requests[NOT]) {
         TAC_TRY(tac_agree(view->ctx, tac_halo_subscribe(view->halo)));
         tac_moves_exchange(view);
     }

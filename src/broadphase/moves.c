@@ -30,7 +30,7 @@ static size_t send_moves(void *self, struct tac_neighbor *n)
     if (!tac_halo_room(view->halo, n, n->give_count * sizeof(struct tac_move_message) + 1))
         return 0;
     for (size_t i = 0; i < n->give_count; i++)
-        tac_move_put(view->candidates, n->give[i], (struct tac_move_message *)n->told + i);
+        tac_move_put(view->candidates, n->give[i], (struct tac_move_message *)n->report + i);
     return n->give_count * sizeof(struct tac_move_message);
 }
 

@@ -22,15 +22,15 @@ size_t tac_remote_growth_bytes(const struct tac_ctx *ctx)
     return sizeof(struct growth) + (size_t)few_boxes(ctx) * sizeof(struct tac_grown_box);
 }
 
-static struct growth *growth_of(const void *told, size_t each, int rank)
+static struct growth *growth_of(const void *reported, size_t each, int rank)
 {
-    return (struct growth *)((char *)told + each * (size_t)rank);
+    return (struct growth *)((char *)reported + each * (size_t)rank);
 }
 
 /* Gathers the boxes of all ranks that have grown, if some rank has more of them than fit into the message. err: the
  * caller's code. */
 static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const struct tac_grown_box *mine,
-                                 const void *told, size_t each, struct tac_grown_box *grown)
+                                 const void *reported, size_t each, struct tac_grown_box *grown)
 {
     int *many = NULL, *at = NULL;
     if (!err)
@@ -38,7 +38,7 @@ static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const st
     if (!err)
         err = tac_alloc(ctx, (size_t)ctx->size, sizeof *at, &at);
     for (int r = 0, total = 0; r < ctx->size && !err; total += many[r++]) {
-        many[r] = (int)sizeof *mine * growth_of(told, each, r)->count;
+        many[r] = (int)sizeof *mine * growth_of(reported, each, r)->count;
         at[r] = total;
     }
     err = tac_agree(ctx, err);

@@ -34,8 +34,8 @@ static enum tac_err advance_state(void *state, tac_time limit, struct tac_step *
     sim->control.ask_stop = step->ask_stop;
     sim->control.ask_save = step->ask_save;
     const enum tac_err err = tac_sim_advance(sim, limit);
-    step->told_stop = sim->control.told_stop;
-    step->told_save = sim->control.told_save;
+    step->reported_stop = sim->control.reported_stop;
+    step->reported_save = sim->control.reported_save;
     return err;
 }
 
@@ -124,7 +124,7 @@ static void fill_status(const void *state, struct tac_status *out)
 
 static const char *name_discovery(const void *state)
 {
-    return ((const struct tac_sim *)state)->find.way->name;
+    return ((const struct tac_sim *)state)->find.table->name;
 }
 
 static enum tac_err hold_error(void *state, enum tac_err err)
@@ -194,7 +194,7 @@ static void measure_load(const void *state, struct tac_workload *load)
         load->discovery_s = fmax(0, c->seconds_discovery - c->seconds_exchange);
     load->counted_s = load->ticks_s + (counts ? load->discovery_s : 0);
     load->shared = shared_share(sim);
-    load->deal_s = LAYER_S * sim->model->layer_count;
+    load->distribution_s = LAYER_S * sim->model->layer_count;
 }
 
 static double rate_of(const struct tac_sim *sim, tac_time period)
@@ -296,14 +296,14 @@ done:
 
 static int64_t count_deep_messages(const void *state)
 {
-    return ((const struct tac_sim *)state)->control.told_deep_messages;
+    return ((const struct tac_sim *)state)->control.reported_deep_messages;
 }
 
 static void clear_deep_messages(void *state)
 {
     struct tac_sim *sim = state;
     tac_ranks_clear_deep_messages(sim);
-    sim->control.told_deep_messages = 0;
+    sim->control.reported_deep_messages = 0;
 }
 
 static enum tac_err join_clusters(void *state, struct tac_pieces *pieces)
@@ -313,28 +313,28 @@ static enum tac_err join_clusters(void *state, struct tac_pieces *pieces)
 
 /* ---- lengths ---- */
 
-enum { PACE_LENGTH, PACE_HORIZON, PACE_FAIL_AT };
+enum { TUNING_LENGTH, TUNING_HORIZON, TUNING_FAIL_AT };
 
-static void pace_out(const void *state, struct tac_pace *pace)
+static void tuning_out(const void *state, struct tac_tuning *tuning)
 {
     const struct tac_sim *sim = state;
-    memset(pace, 0, sizeof *pace);
-    pace->value[PACE_LENGTH] = sim->windows.length;
-    pace->value[PACE_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
+    memset(tuning, 0, sizeof *tuning);
+    tuning->value[TUNING_LENGTH] = sim->windows.length;
+    tuning->value[TUNING_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
     const int64_t *fail_at = tac_ranks_fail_at(sim);
-    pace->value[PACE_FAIL_AT] = fail_at ? *fail_at : 0;
+    tuning->value[TUNING_FAIL_AT] = fail_at ? *fail_at : 0;
 }
 
-static void pace_in(void *state, const struct tac_pace *pace)
+static void tuning_in(void *state, const struct tac_tuning *tuning)
 {
     struct tac_sim *sim = state;
     int64_t *fail_at = tac_ranks_fail_at(sim);
     if (fail_at)
-        *fail_at = pace->value[PACE_FAIL_AT];
-    if (pace->value[PACE_LENGTH])
-        sim->windows.length = pace->value[PACE_LENGTH];
+        *fail_at = tuning->value[TUNING_FAIL_AT];
+    if (tuning->value[TUNING_LENGTH])
+        sim->windows.length = tuning->value[TUNING_LENGTH];
     if (sim->view.candidates)
-        sim->view.candidates->horizon = pace->value[PACE_HORIZON];
+        sim->view.candidates->horizon = tuning->value[TUNING_HORIZON];
 }
 
 /* ---- changes of the scene ---- */
@@ -379,8 +379,8 @@ static const struct tac_integrator_balance BALANCE = {.load = measure_load,
                                                       .deep_messages = count_deep_messages,
                                                       .clear_deep_messages = clear_deep_messages,
                                                       .join = join_clusters,
-                                                      .pace_out = pace_out,
-                                                      .pace_in = pace_in};
+                                                      .tuning_out = tuning_out,
+                                                      .tuning_in = tuning_in};
 
 static const struct tac_integrator_change CHANGE = {
     .out = change_out, .fit = change_fit, .in = change_in, .clear = change_clear};

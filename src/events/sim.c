@@ -173,10 +173,10 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->find.validates = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
     sim->model->omit_immovable = sim->find.validates;
-    sim->find.way = !sim->contact                    ? &tac_discovery_none
-                    : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
-                    : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
-                                                     : &tac_discovery_speculate;
+    sim->find.table = !sim->contact                    ? &tac_discovery_none
+                      : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
+                      : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
+                                                       : &tac_discovery_speculate;
     TAC_TRY(tac_agree(ctx, create_local_parts(sim, scene)));
     TAC_TRY(tac_immovable_choose(sim));
     TAC_TRY(choose_stretch(sim));
@@ -184,7 +184,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
     tac_scripts_apply(sim);
     sim->books.kinetic_start = tac_sim_kinetic(sim);
-    TAC_TRY(tac_agree(ctx, sim->find.way->create(sim)));
+    TAC_TRY(tac_agree(ctx, sim->find.table->create(sim)));
 done:
     if (err)
         tac_sim_destroy(&sim);
@@ -197,8 +197,8 @@ void tac_sim_destroy(struct tac_sim **out)
     struct tac_sim *sim = *out;
     if (sim == NULL)
         return;
-    if (sim->find.way)
-        sim->find.way->destroy(sim);
+    if (sim->find.table)
+        sim->find.table->destroy(sim);
     tac_friction_destroy(&sim->active);
     tac_active_destroy(sim);
     tac_ranks_destroy(sim);
@@ -237,7 +237,7 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
     TAC_CHECK(limit > sim->state.now);
     if (sim->scripts.next_knot < limit)
         limit = sim->scripts.next_knot;
-    TAC_TRY(sim->find.way->advance(sim, limit));
+    TAC_TRY(sim->find.table->advance(sim, limit));
     if (sim->state.now == sim->scripts.next_knot)
         tac_scripts_apply(sim);
     TAC_TRY(tac_ranks_hold(sim, tac_recorder_error(sim->record)));

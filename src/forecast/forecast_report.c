@@ -12,7 +12,7 @@ static const double DAY = 86400;
 /* Where ranks wait for so much of the time, fewer of them would hardly take longer. */
 static const double WAITS = .5;
 
-struct told {
+struct reported {
     const struct tac_scene *scene;
     const struct tac_pilot *pilot; /* NULL: none */
     bool implicit;
@@ -39,7 +39,7 @@ static struct tac_span shift(struct tac_span s, double by)
 }
 
 /* What the pilot tells of the whole run. */
-static void extend(struct told *t)
+static void extend(struct reported *t)
 {
     const struct tac_pilot *p = t->pilot;
     const struct tac_forecast *f = &t->exact;
@@ -63,7 +63,7 @@ static void extend(struct told *t)
 /* ---- memory and disk ---- */
 
 /* Bytes of frames and rows; with a pilot as its frames could be compressed. */
-static struct tac_span frames_of(const struct told *t)
+static struct tac_span frames_of(const struct reported *t)
 {
     const struct tac_forecast *f = &t->exact;
     const double fixed = f->frames - f->frames_packed;
@@ -73,7 +73,7 @@ static struct tac_span frames_of(const struct told *t)
 }
 
 /* Bytes of the checkpoints that are kept; without a pilot the most that can be. */
-static double checkpoints_of(const struct told *t)
+static double checkpoints_of(const struct reported *t)
 {
     const struct tac_settings *s = t->scene->settings;
     const struct tac_checkpoint_settings *c = &s->checkpoint;
@@ -84,7 +84,7 @@ static double checkpoints_of(const struct told *t)
 }
 
 /* Bytes of a record; NaN: not known without a pilot. */
-static double record_of(const struct told *t)
+static double record_of(const struct reported *t)
 {
     if (t->implicit)
         return t->pilot != NULL ? TAC_FORECAST_ITERATE * t->exact.steps * t->newton.likely * t->exact.free : NAN;
@@ -99,7 +99,7 @@ static void put_span(json_t **object, const char *key, bool known, struct tac_sp
                        : json_null());
 }
 
-static void put_room(json_t **object, const struct told *t)
+static void put_room(json_t **object, const struct reported *t)
 {
     const struct tac_span frames = frames_of(t);
     tac_json_put(object, "memory", tac_json_real(t->pilot != NULL ? t->memory.likely : t->exact.memory));
@@ -110,7 +110,7 @@ static void put_room(json_t **object, const struct told *t)
                            tac_json_real(checkpoints_of(t)), "record", tac_json_real(record_of(t))));
 }
 
-static void print_room(FILE *text, const struct told *t)
+static void print_room(FILE *text, const struct reported *t)
 {
     const struct tac_span frames = frames_of(t);
     const double record = record_of(t);
@@ -131,7 +131,7 @@ static void print_room(FILE *text, const struct told *t)
 
 /* ---- the pilot itself ---- */
 
-static json_t *describe_pilot(const struct told *t)
+static json_t *describe_pilot(const struct reported *t)
 {
     const struct tac_pilot *p = t->pilot;
     char note[96];
@@ -145,7 +145,7 @@ static json_t *describe_pilot(const struct told *t)
                      tac_json_real(p->sample[p->count - 1].of[TAC_SAMPLE_WALL]), "waiting", t->waiting, "note", note);
 }
 
-static void print_pilot(FILE *text, const struct told *t)
+static void print_pilot(FILE *text, const struct reported *t)
 {
     const struct tac_pilot *p = t->pilot;
     const double touched_s = tac_pilot_touched_s(p);
@@ -161,7 +161,7 @@ static void print_pilot(FILE *text, const struct told *t)
                 100 * t->waiting);
 }
 
-static void print_wall(FILE *text, const struct told *t)
+static void print_wall(FILE *text, const struct reported *t)
 {
     fprintf(text, "wall       about %s (%s", tac_show_seconds(t->wall_s.likely).text,
             tac_show_seconds(t->wall_s.least).text);
@@ -174,7 +174,7 @@ static void print_wall(FILE *text, const struct told *t)
     fputs("\n", text);
 }
 
-static void print_forecast(FILE *text, const struct told *t)
+static void print_forecast(FILE *text, const struct reported *t)
 {
     if (t->pilot != NULL)
         print_pilot(text, t);
@@ -199,12 +199,12 @@ static void print_forecast(FILE *text, const struct told *t)
 /* ---- what other values would save ---- */
 
 /* The part of the time that it is now; 1 where nothing takes time. */
-static double part_of(double wall_s, const struct told *t)
+static double part_of(double wall_s, const struct reported *t)
 {
     return t->wall_s.likely > 0 ? wall_s / t->wall_s.likely : 1;
 }
 
-static json_t *describe_savings(const struct tac_lever *lever, size_t count, const struct told *t)
+static json_t *describe_savings(const struct tac_lever *lever, size_t count, const struct reported *t)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++)
@@ -217,7 +217,7 @@ static json_t *describe_savings(const struct tac_lever *lever, size_t count, con
 }
 
 /* "materials.cloth.stretch.stiffness 15 instead of 60 would save 40 %": the first three that save something. */
-static void print_savings(FILE *text, const struct tac_lever *lever, size_t count, const struct told *t)
+static void print_savings(FILE *text, const struct tac_lever *lever, size_t count, const struct reported *t)
 {
     enum { SHOWN = 3 };
     for (size_t k = 0; k < count && k < SHOWN; k++) {
@@ -230,7 +230,7 @@ static void print_savings(FILE *text, const struct tac_lever *lever, size_t coun
     }
 }
 
-static enum tac_err describe_levels(struct tac_ctx *ctx, const struct told *t, json_t **out, FILE *text)
+static enum tac_err describe_levels(struct tac_ctx *ctx, const struct reported *t, json_t **out, FILE *text)
 {
     enum tac_err err = TAC_OK;
     json_t *list = json_array();
@@ -266,7 +266,7 @@ done:
 }
 
 /* One sentence about a run of more than a day. lever: the one that saves most, NULL: none does. */
-static void warn_of_days(struct tac_ctx *ctx, const struct told *t, const struct tac_lever *lever)
+static void warn_of_days(struct tac_ctx *ctx, const struct reported *t, const struct tac_lever *lever)
 {
     const char *ranks = t->pilot->ranks == 1 ? "" : "s";
     if (lever != NULL)
@@ -281,7 +281,7 @@ static void warn_of_days(struct tac_ctx *ctx, const struct told *t, const struct
 }
 
 /* What the keys of the scene do to its cost, and the other integrator. */
-static enum tac_err describe_levers(struct tac_ctx *ctx, const struct told *t, json_t **object, FILE *text)
+static enum tac_err describe_levers(struct tac_ctx *ctx, const struct reported *t, json_t **object, FILE *text)
 {
     enum tac_err err = TAC_OK;
     struct tac_lever *lever = NULL;
@@ -309,7 +309,7 @@ done:
 
 /* ---- the whole ---- */
 
-static json_t *describe_ticks(const struct told *t)
+static json_t *describe_ticks(const struct reported *t)
 {
     const bool known = t->pilot != NULL;
     const double least = t->contact.least, likely = t->contact.likely, most = t->contact.most;
@@ -320,7 +320,7 @@ static json_t *describe_ticks(const struct told *t)
                      tac_json_real(within));
 }
 
-static enum tac_err describe(struct tac_ctx *ctx, const struct told *t, json_t *report, FILE *text)
+static enum tac_err describe(struct tac_ctx *ctx, const struct reported *t, json_t *report, FILE *text)
 {
     enum tac_err err = TAC_OK;
     const bool known = t->pilot != NULL;
@@ -356,7 +356,7 @@ enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *sce
 {
     enum tac_err err = TAC_OK;
     struct tac_elastic *elastic = NULL;
-    struct told t = {.scene = scene, .pilot = pilot};
+    struct reported t = {.scene = scene, .pilot = pilot};
     t.implicit = scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
     if (!t.implicit)
         TAC_TRY(tac_elastic_create(ctx, scene, &elastic));

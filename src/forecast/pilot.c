@@ -50,13 +50,13 @@ static double find_column(const char *head, const char *row, const char *name)
 static void count_step(struct pilot_run *r)
 {
     char row[512] = "";
-    const struct tac_integrator *way = r->sim->way;
-    if (way->steps == NULL)
+    const struct tac_integrator *integrator = r->sim->integrator;
+    if (integrator->steps == NULL)
         return;
-    way->steps->row(r->sim->state, row, sizeof row);
+    integrator->steps->row(r->sim->state, row, sizeof row);
     r->steps++;
-    r->newton += find_column(way->steps->head, row, "newton");
-    r->touching += find_column(way->steps->head, row, "contacts");
+    r->newton += find_column(integrator->steps->head, row, "newton");
+    r->touching += find_column(integrator->steps->head, row, "contacts");
 }
 
 static double memory_now(struct pilot_run *r, double wall_s)
@@ -84,13 +84,13 @@ static enum tac_err take_sample(struct pilot_run *r)
     const struct tac_simulation *sim = r->sim;
     struct tac_status status;
     const double wall_s = tac_wall_s() - r->begin_s;
-    const bool stepped = sim->way->steps != NULL;
+    const bool stepped = sim->integrator->steps != NULL;
     if (p->count == MOST_SAMPLES) {
         thin_out(p);
         r->every *= 2;
     }
     memset(&status, 0, sizeof status);
-    sim->way->status(sim->state, &status);
+    sim->integrator->status(sim->state, &status);
     const struct tac_counters *c = &status.counters;
     TAC_TRY(tac_grow(sim->ctx, &p->sample, &p->capacity, p->count + 1, sizeof *p->sample));
     struct tac_sample *s = &p->sample[p->count++];
@@ -175,7 +175,7 @@ static void pack_arrays(struct pilot_run *r, const struct tac_state_view *view)
     struct tac_pilot *p = r->pilot;
     const size_t n = (size_t)view->owned;
     const double span_s = (double)(view->now - r->sim->last_frame) * r->sim->whole->settings->quantum_s;
-    r->sim->way->positions(r->sim->state, (double *)r->raw);
+    r->sim->integrator->positions(r->sim->state, (double *)r->raw);
     double packed = (double)packed_size(r, 3 * n * sizeof(double), sizeof(double));
     for (size_t i = 0; i < n; i++)
         memcpy(r->raw + 3 * i * sizeof(double), (const char *)view->velocity + i * view->stride, 3 * sizeof(double));
@@ -202,12 +202,12 @@ static enum tac_err make_frame(struct pilot_run *r)
     enum tac_err err = TAC_OK;
     struct tac_simulation *sim = r->sim;
     struct tac_energy_row row;
-    if (sim->way->book != NULL)
-        TAC_TRY(sim->way->book->gather_impulses(sim->state));
+    if (sim->integrator->book != NULL)
+        TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
     const struct tac_state_view view = tac_simulation_view(sim);
     TAC_TRY(tac_agree(sim->ctx, make_room(r, 3 * (size_t)view.owned * sizeof(double))));
     pack_arrays(r, &view);
-    TAC_TRY(sim->way->energy(sim->state, &row));
+    TAC_TRY(sim->integrator->energy(sim->state, &row));
     tac_simulation_begin_row(sim);
     r->pilot->contacts = (double)row.contacts;
     sim->last_frame = view.now;
@@ -233,9 +233,9 @@ static enum tac_err after_step(void *user, tac_time t, const struct tac_step *st
     enum tac_err err = TAC_OK;
     struct pilot_run *r = user;
     count_step(r);
-    if (++r->passes % r->every == 0 || step->told_stop || tac_simulation_now(r->sim) == r->end)
-        TAC_TRY(r->sim->way->hold(r->sim->state, take_sample(r)));
-    r->stopped = step->told_stop;
+    if (++r->passes % r->every == 0 || step->reported_stop || tac_simulation_now(r->sim) == r->end)
+        TAC_TRY(r->sim->integrator->hold(r->sim->state, take_sample(r)));
+    r->stopped = step->reported_stop;
     if (r->stopped)
         err = TAC_ERR_STOPPED; /* no failure: tac_simulation_go() ends here */
 done:

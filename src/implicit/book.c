@@ -103,22 +103,22 @@ static void enter_scripts(struct tac_implicit *sim)
 
 static enum tac_err count_contacts(struct tac_implicit *sim)
 {
-    sim->told.contacts = 0;
-    sim->told.kappa = sim->newton.kappa;
-    sim->told.least_gap = INFINITY;
+    sim->last_step.contacts = 0;
+    sim->last_step.kappa = sim->newton.kappa;
+    sim->last_step.least_gap = INFINITY;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         if (!p->counted)
             continue;
-        sim->told.contacts++;
-        sim->told.least_gap = fmin(sim->told.least_gap, sim->contact.touch[e].near.d - p->form.radius);
+        sim->last_step.contacts++;
+        sim->last_step.least_gap = fmin(sim->last_step.least_gap, sim->contact.touch[e].near.d - p->form.radius);
         if (sim->contact.stiff != NULL)
-            sim->told.kappa = fmax(sim->told.kappa, tac_implicit_kappa(sim, p, sim->newton.kappa));
+            sim->last_step.kappa = fmax(sim->last_step.kappa, tac_implicit_kappa(sim, p, sim->newton.kappa));
     }
     if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, &sim->told.kappa, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+        MPI_Allreduce(MPI_IN_PLACE, &sim->last_step.kappa, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts");
-    return over_ranks(sim, &sim->told.contacts, &sim->told.least_gap);
+    return over_ranks(sim, &sim->last_step.contacts, &sim->last_step.least_gap);
 }
 
 static void enter_wind(struct tac_implicit *sim)

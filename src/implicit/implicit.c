@@ -60,8 +60,8 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
-    step->told_stop = (int)ask[0];
-    step->told_save = (int)ask[1];
+    step->reported_stop = (int)ask[0];
+    step->reported_save = (int)ask[1];
 done:
     return err;
 }
@@ -150,11 +150,11 @@ static void step_row(const void *state, char *row, size_t size)
 {
     const struct tac_implicit *sim = state;
     snprintf(row, size, "%lld,%.17g,%lld,%lld,%.17g,%.17g,%.17g,%lld,%.17g,%.17g,%.3g,%.3g,%.3g,%.3g,%.17g,%lld",
-             (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->told.newton,
-             (long long)sim->told.linear, sim->told.least_share, sim->told.kappa, sim->told.residual_speed,
-             (long long)sim->told.contacts, sim->told.least_gap, sim->told.lag_residual, sim->told.wall_s,
-             sim->told.part_s[0], sim->told.part_s[1], sim->told.part_s[2], sim->told.residual,
-             (long long)sim->told.parts);
+             (long long)sim->step, (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->last_step.newton,
+             (long long)sim->last_step.linear, sim->last_step.least_share, sim->last_step.kappa,
+             sim->last_step.residual_speed, (long long)sim->last_step.contacts, sim->last_step.least_gap,
+             sim->last_step.lag_residual, sim->last_step.wall_s, sim->last_step.part_s[0], sim->last_step.part_s[1],
+             sim->last_step.part_s[2], sim->last_step.residual, (long long)sim->last_step.parts);
 }
 
 /* ---- records ---- */

@@ -190,7 +190,7 @@ struct tac_implicit_newton {
         pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
     double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
     double least_gap, start_gap; /* at the iterate before; at the step's start, m; INFINITY: nothing touches */
-    bool rests;                  /* its first direction told that nothing moves */
+    bool rests;                  /* its first direction showed that nothing moves */
     double slope;                /* the potential's along p, at the place where p was found */
     double rounding;             /* what it changes by there as places are rounded */
 };
@@ -233,7 +233,7 @@ struct tac_implicit {
     struct tac_pos *flow_pos; /* owned, (count): scratch, where elements yield; else NULL */
     struct tac_vel *flow_vel; /* owned, likewise */
 
-    int halved; /* steps that were done in parts since it was made: of many only the first are told */
+    int halved; /* steps that were done in parts since it was made: of many only the first are reported */
 
     /* of the step under way */
     struct tac_implicit_part part;
@@ -249,7 +249,7 @@ struct tac_implicit {
         double residual;                               /* tac_implicit_residual() */
         double kappa;                                  /* the largest of a pair that acts; without: newton.kappa */
         double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
-    } told;                                            /* of the last step */
+    } last_step;                                       /* of the last step */
 
     struct tac_implicit_kept kept;
 };

@@ -124,16 +124,16 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
         MPI_Bcast(v, 4, MPI_INT64_T, first, sim->ctx->comm);
     }
     if (all < INFINITY) {
-        char told[220];
-        tac_key_describe(sim->scene, key, v, told, sizeof told);
-        snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
+        char named[220];
+        tac_key_describe(sim->scene, key, v, named, sizeof named);
+        snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, named);
     }
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
                     "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; %s, or see docs/reference/implicit.md, "
                     "When a step fails",
                     (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
-                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair,
+                    sim->last_step.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair,
                     tac_implicit_what_helps(sim));
 }
 
@@ -261,7 +261,7 @@ static const char *why_not(const struct tac_implicit *sim, bool there)
 {
     if (!there)
         return "cannot bring what is scripted to its place";
-    if (sim->told.residual_speed <= sim->scale.velocity_tol && !tac_implicit_is_exact(sim))
+    if (sim->last_step.residual_speed <= sim->scale.velocity_tol && !tac_implicit_is_exact(sim))
         return "does not converge, because rounding leaves its linear system without stiffness in some direction";
     return "does not converge";
 }
@@ -277,9 +277,9 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         if (sim->part.newton == sim->scene->settings->implicit.most)
             TAC_TRY(fail_step(sim, why_not(sim, *there)));
         sim->part.newton++;
-        sim->told.newton++;
+        sim->last_step.newton++;
         TAC_TRY(direct(sim, *there, &speed));
-        sim->told.residual_speed = speed;
+        sim->last_step.residual_speed = speed;
         if (!(speed < INFINITY))
             TAC_TRY(fail_step(sim, "leaves the range of numbers"));
         if (!known)
@@ -299,8 +299,8 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         if (first)
             sim->newton.rests = ready;
         if (ready) {
-            TAC_TRY(tac_implicit_residual(sim, &sim->told.residual));
-            ready = sim->told.residual <= sim->scale.force_tol || !(sim->scale.force_tol > 0) ||
+            TAC_TRY(tac_implicit_residual(sim, &sim->last_step.residual));
+            ready = sim->last_step.residual <= sim->scale.force_tol || !(sim->scale.force_tol > 0) ||
                     speed <= TAC_AT_REST * sim->scale.velocity_tol;
         }
         if (sim->part.astray && sim->part.level < TAC_LEVELS)

@@ -146,13 +146,13 @@ static enum tac_err finish(struct tac_implicit *sim)
     enum tac_err err;
     TAC_TRY(tac_implicit_enter_step(sim));
     if (any_friction(sim))
-        TAC_TRY(tac_implicit_lag_residual(sim, &sim->told.lag_residual));
+        TAC_TRY(tac_implicit_lag_residual(sim, &sim->last_step.lag_residual));
     tac_implicit_flow(sim);
     tac_implicit_end_scheme(sim);
     TAC_TRY(tac_agree(sim->ctx, date_iterates(sim, sim->part.from, sim->part.to)));
     sim->now = sim->part.to;
     sim->level = sim->part.level;
-    sim->told.parts++;
+    sim->last_step.parts++;
 done:
     return err;
 }
@@ -197,7 +197,7 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
     *done = !(sim->part.astray && level < TAC_LEVELS);
     if (err) {
         const int deepest = deepest_level(sim);
-        const bool unsolved = deepest > 0, again = level < deepest && sim->told.newton < most_in_all(sim);
+        const bool unsolved = deepest > 0, again = level < deepest && sim->last_step.newton < most_in_all(sim);
         if (unsolved && said[0] == '\0')
             memcpy(said, sim->ctx->error, sizeof sim->ctx->error);
         else if (unsolved && !again) /* why it failed in one piece tells more */
@@ -228,7 +228,7 @@ static void warn(struct tac_implicit *sim, double from_s, int level, bool astray
         return;
     tac_warn(sim->ctx,
              "the step from t = %.9g s was done in %lld parts, the shortest of integrator.step_s / %d, because %s%s",
-             from_s, (long long)sim->told.parts, 1 << level,
+             from_s, (long long)sim->last_step.parts, 1 << level,
              astray ? "in one piece it took vertices much farther than anything would move them"
                     : "Newton's method did not solve it in one piece",
              sim->halved == MOST_WARNINGS ? "; further ones are only in the column `parts` of steps.csv" : "");
@@ -284,8 +284,8 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     tac_time to = tac_implicit_step_time(sim, sim->step + 1);
     if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
         to = limit;
-    memset(&sim->told, 0, sizeof sim->told);
-    sim->told.least_share = 1;
+    memset(&sim->last_step, 0, sizeof sim->last_step);
+    sim->last_step.least_share = 1;
     sim->kept.iterates = sim->kept.t_count = 0;
     TAC_TRY(do_parts(sim, to));
     if (sim->kept.record != NULL)
@@ -293,10 +293,10 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     sim->step++;
     sim->now = to;
     sim->books.counters.windows++;
-    sim->told.wall_s = tac_wall_s() - begin_s;
+    sim->last_step.wall_s = tac_wall_s() - begin_s;
     parts_so_far(sim, after_s);
     for (int k = 0; k < 3; k++)
-        sim->told.part_s[k] = after_s[k] - before_s[k];
+        sim->last_step.part_s[k] = after_s[k] - before_s[k];
 done:
     return err;
 }

@@ -162,7 +162,7 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
         sim->ctx->error[0] = '\0';
         err = TAC_OK;
     }
-    sim->told.linear += result.iterations;
+    sim->last_step.linear += result.iterations;
     for (tac_lid i = 0; i < sim->count && !err; i++)
         for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
             sim->newton.p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;

@@ -59,9 +59,9 @@ static void compare_vertices(struct tac_state_comparison *c, int which, const do
         }
 }
 
-/* Whole numbers: equal or not, whatever the tolerance.  Told as a double, which shows a difference wherever there is
- * one. */
-static bool count_whole(struct tac_tally *t, int64_t a, int64_t b)
+/* Compares whole numbers exactly, without tolerance. The difference is stored as a double, which is not 0 if the
+ * numbers differ. */
+static bool compare_whole_numbers(struct tac_tally *t, int64_t a, int64_t b)
 {
     if (a != b && (double)a == (double)b) {
         t->compared++;
@@ -80,26 +80,26 @@ static void compare_clocks(struct tac_state_comparison *c)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_CLOCK];
     for (tac_lid i = 0; i < c->a.state->vertices.count; i++)
-        if (count_whole(t, c->a.state->vertices.t[i], c->b.state->vertices.t[i])) {
+        if (compare_whole_numbers(t, c->a.state->vertices.t[i], c->b.state->vertices.t[i])) {
             t->vertex = i;
             t->component = -1;
         }
 }
 
-static void say(struct tac_tally *t, const char *where)
+static void name_tally(struct tac_tally *t, const char *where)
 {
     snprintf(t->column, sizeof t->column, "%s", where);
     t->vertex = -1;
 }
 
-static void compare_ids(struct tac_tally *t, int64_t a_rows, const tac_gid *a, int64_t b_rows, const tac_gid *b,
-                        int columns, const char *what)
+static void compare_id_tables(struct tac_tally *t, int64_t a_rows, const tac_gid *a, int64_t b_rows, const tac_gid *b,
+                              int columns, const char *what)
 {
     const int64_t rows = a_rows < b_rows ? a_rows : b_rows;
     for (int64_t i = 0; i < rows * columns; i++)
-        if (count_whole(t, a[i], b[i]))
+        if (compare_whole_numbers(t, a[i], b[i]))
             snprintf(t->column, sizeof t->column, "%s[%" PRId64 "]", what, i / columns);
-    if (count_whole(t, a_rows, b_rows))
+    if (compare_whole_numbers(t, a_rows, b_rows))
         snprintf(t->column, sizeof t->column, "number of %s", what);
 }
 
@@ -109,9 +109,9 @@ static void compare_script(struct tac_state_comparison *c, const struct tac_scri
     struct tac_tally *t = &c->tally[TAC_STATE_MOTION];
     const double *const x[5] = {a->origin, a->x, a->v, a->v_free, a->force};
     const double *const y[5] = {b->origin, b->x, b->v, b->v_free, b->force};
-    bool largest = count_whole(t, a->next, b->next);
-    largest = count_whole(t, a->t, b->t) || largest;
-    largest = count_whole(t, 2 * a->on + a->caught, 2 * b->on + b->caught) || largest;
+    bool largest = compare_whole_numbers(t, a->next, b->next);
+    largest = compare_whole_numbers(t, a->t, b->t) || largest;
+    largest = compare_whole_numbers(t, 2 * a->on + a->caught, 2 * b->on + b->caught) || largest;
     for (int k = 0; k < 15; k++)
         largest = tac_tally_count(t, x[k / 3][k % 3], y[k / 3][k % 3], c->tolerance) || largest;
     if (largest) {
@@ -129,17 +129,17 @@ static void compare_scripts(struct tac_state_comparison *c)
         const tac_gid vb = j < b->script_count ? b->script[j].vertex : INT64_MAX;
         if (va == vb)
             compare_script(c, &a->script[i], &b->script[j]);
-        else if (count_whole(t, va < vb, vb < va)) /* one has it, one has not */
+        else if (compare_whole_numbers(t, va < vb, vb < va)) /* one has it, one has not */
             t->vertex = (tac_lid)(va < vb ? va : vb);
         i += va <= vb;
         j += vb <= va;
     }
 }
 
-/* How many of a pair's layer groups there are up to the last that ever acted.  What is behind it is inert: it is
- * watched where a bound of discovery could not rule it out, which depends on how the run was computed, and changes
- * nothing. */
-static int64_t acting(const struct tac_checkpoint *c, const struct tac_pair_state *p)
+/* How many of a pair's layer groups there are up to the last one that ever acted. The groups behind it do nothing.
+ * Whether they are active depends on how the run was computed: discovery activates a group if its bounds cannot rule it
+ * out. */
+static int64_t count_acting_groups(const struct tac_checkpoint *c, const struct tac_pair_state *p)
 {
     int64_t n = p != NULL ? p->groups : 0;
     while (n > 0 && c->last[p->last + n - 1] == INFINITY)
@@ -150,10 +150,10 @@ static int64_t acting(const struct tac_checkpoint *c, const struct tac_pair_stat
 static bool count_depth(struct tac_state_comparison *c, const struct tac_pair_state *p, const struct tac_pair_state *q)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_CONTACTS];
-    const int64_t n = acting(c->a.state, p), m = acting(c->b.state, q);
+    const int64_t n = count_acting_groups(c->a.state, p), m = count_acting_groups(c->b.state, q);
     if (p != NULL && q != NULL && n == p->groups && m == q->groups)
-        return count_whole(t, p->depth, q->depth);
-    return count_whole(t, n, m);
+        return compare_whole_numbers(t, p->depth, q->depth);
+    return compare_whole_numbers(t, n, m);
 }
 
 /* A pair of one file or of both; NULL: not active there. */
@@ -167,7 +167,7 @@ static void compare_pair(struct tac_state_comparison *c, const struct tac_pair_s
         t->component = -1;
     }
     for (int k = 0; p != NULL && q != NULL && k < 4; k++)
-        if (count_whole(t, p->vertex[k], q->vertex[k])) {
+        if (compare_whole_numbers(t, p->vertex[k], q->vertex[k])) {
             t->vertex = (tac_lid)vertex;
             t->component = -1;
         }
@@ -197,9 +197,9 @@ static void compare_element(struct tac_state_comparison *c, const struct tac_ele
                             const struct tac_element_state *b)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_ELEMENTS];
-    bool largest = count_whole(t, a->has, b->has);
+    bool largest = compare_whole_numbers(t, a->has, b->has);
     for (int k = 0; k < 4; k++)
-        largest = count_whole(t, a->vertex[k], b->vertex[k]) || largest;
+        largest = compare_whole_numbers(t, a->vertex[k], b->vertex[k]) || largest;
     for (int k = 0; k < 3; k++) {
         if (k > 0 && a->rest[k] == 0 && b->rest[k] == 0 && a->last[k] == 0 && b->last[k] == 0)
             continue; /* not used by this kind of element, as far as one can tell */
@@ -222,7 +222,7 @@ static void compare_elements(struct tac_state_comparison *c)
                                                   : tac_element_state_compare(&a->element[i], &b->element[j]);
         if (order == 0)
             compare_element(c, &a->element[i], &b->element[j]);
-        else if (count_whole(t, order<0, order> 0)) /* one has it, one has not */
+        else if (compare_whole_numbers(t, order<0, order> 0)) /* one has it, one has not */
             t->vertex = (tac_lid)(order < 0 ? a->element[i].vertex[0] : b->element[j].vertex[0]);
         i += order <= 0;
         j += order >= 0;
@@ -239,10 +239,10 @@ static void compare_friction_states(struct tac_state_comparison *c)
         const int order = x == NULL ? 1 : y == NULL ? -1 : tac_friction_row_compare(x, y);
         bool largest = false;
         if (order != 0) {
-            largest = count_whole(t, order<0, order> 0); /* one has it, one has not */
+            largest = compare_whole_numbers(t, order<0, order> 0); /* one has it, one has not */
         } else {
-            largest = count_whole(t, x->t[0], y->t[0]);
-            largest = count_whole(t, x->t[1], y->t[1]) || largest;
+            largest = compare_whole_numbers(t, x->t[0], y->t[0]);
+            largest = compare_whole_numbers(t, x->t[1], y->t[1]) || largest;
             for (int k = 0; k < 13; k++)
                 largest = tac_tally_count(t, x->value[k], y->value[k], c->tolerance) || largest;
         }
@@ -262,14 +262,14 @@ static void compare_sum(struct tac_state_comparison *c, const struct tac_accum *
     const bool exact = isnan(c->tolerance) && (memcmp(a->limb, b->limb, sizeof a->limb) != 0 || a->bad != b->bad);
     const double x = tac_accum_value(a), y = tac_accum_value(b);
     if (tac_tally_count(t, x, y, c->tolerance)) {
-        say(t, name);
+        name_tally(t, name);
     } else if (exact && memcmp(&x, &y, sizeof x) == 0) {
-        /* They differ below the last bit of their sum. */
+        /* The accumulators differ below the last bit of their sum. */
         if (t->differing++ == 0) {
             t->largest = 0;
             t->a = x;
             t->b = y;
-            say(t, name);
+            name_tally(t, name);
         }
     }
 }
@@ -278,12 +278,12 @@ static void compare_whole(struct tac_state_comparison *c)
 {
     const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
     struct tac_tally *t = &c->tally[TAC_STATE_TIME];
-    if (count_whole(t, a->now, b->now))
-        say(t, "time, quanta");
-    if (count_whole(t, a->frame, b->frame))
-        say(t, "next frame");
-    if (count_whole(t, a->last_frame, b->last_frame))
-        say(t, "time of the last frame, quanta");
+    if (compare_whole_numbers(t, a->now, b->now))
+        name_tally(t, "time, quanta");
+    if (compare_whole_numbers(t, a->frame, b->frame))
+        name_tally(t, "next frame");
+    if (compare_whole_numbers(t, a->last_frame, b->last_frame))
+        name_tally(t, "time of the last frame, quanta");
     t = &c->tally[TAC_STATE_SUMS];
     compare_sum(c, &a->dissipated, &b->dissipated, "dissipated");
     compare_sum(c, &a->work, &b->work, "work");
@@ -293,8 +293,8 @@ static void compare_whole(struct tac_state_comparison *c)
     static const char *const cause[] = {"dissipated by friction", "dissipated by damping", "dissipated by plasticity"};
     for (int k = 0; k < 3 && a->has_losses && b->has_losses; k++)
         compare_sum(c, &a->lost[k], &b->lost[k], cause[k]);
-    if (count_whole(t, a->deepest_layer, b->deepest_layer))
-        say(t, "deepest layer since the last row");
+    if (compare_whole_numbers(t, a->deepest_layer, b->deepest_layer))
+        name_tally(t, "deepest layer since the last row");
 }
 
 enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
@@ -329,14 +329,14 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_vertices(c, TAC_STATE_IMPULSE, x->vertices.rest, y->vertices.rest, 3);
     if (x->has_past && y->has_past)
         compare_vertices(c, TAC_STATE_PAST, x->vertices.past, y->vertices.past, TAC_PAST_NUMBERS);
-    if (count_whole(&c->tally[TAC_STATE_PAST], x->has_past, y->has_past))
-        say(&c->tally[TAC_STATE_PAST], "whether there is one");
-    compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.triangle_count, x->mesh.triangle, y->mesh.triangle_count,
-                y->mesh.triangle, 3, "triangles");
-    compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.segment_count, x->mesh.segment, y->mesh.segment_count,
-                y->mesh.segment, 2, "segments");
-    compare_ids(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.tetrahedron_count, x->mesh.tetrahedron,
-                y->mesh.tetrahedron_count, y->mesh.tetrahedron, 4, "tetrahedra");
+    if (compare_whole_numbers(&c->tally[TAC_STATE_PAST], x->has_past, y->has_past))
+        name_tally(&c->tally[TAC_STATE_PAST], "whether there is one");
+    compare_id_tables(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.triangle_count, x->mesh.triangle, y->mesh.triangle_count,
+                      y->mesh.triangle, 3, "triangles");
+    compare_id_tables(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.segment_count, x->mesh.segment, y->mesh.segment_count,
+                      y->mesh.segment, 2, "segments");
+    compare_id_tables(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.tetrahedron_count, x->mesh.tetrahedron,
+                      y->mesh.tetrahedron_count, y->mesh.tetrahedron, 4, "tetrahedra");
     compare_scripts(c);
     compare_pairs(c);
     compare_elements(c);

@@ -1,7 +1,7 @@
-/* inspect/checkpoint_compare.h: two checkpoints, value by value (equality as in tactus/compare.h).
+/* inspect/checkpoint_compare.h: compares two checkpoints value by value (equality as in tactus/compare.h).
  *
- * Compared is what the trajectory and its books go on from.  Wall time, counters and restarts are about how a state was
- * computed, and the residual of the book depends on the number of ranks; they do not count. */
+ * It compares the values that the trajectory and its energy book continue from. Wall time, counters and restarts say
+ * how a state was computed, and the residual of the book depends on the number of ranks, so they are not compared. */
 #ifndef TACTUS_INSPECT_CHECKPOINT_COMPARE_H
 #define TACTUS_INSPECT_CHECKPOINT_COMPARE_H
 
@@ -18,16 +18,17 @@ enum {
     TAC_STATE_IMPULSE, /* of contact since the last frame */
     TAC_STATE_TOPOLOGY,
     TAC_STATE_MOTION,   /* scripts */
-    TAC_STATE_CONTACTS, /* active pairs and how deep; a pair that only one has counts as depth 0 in the other */
+    TAC_STATE_CONTACTS, /* active pairs and their depths; a pair that only one checkpoint has counts as depth 0 in the
+                           other */
     TAC_STATE_LAST,     /* distances at the last active ticks; of a layer that is not active: infinity */
-    TAC_STATE_ELEMENTS, /* what elements remember */
+    TAC_STATE_ELEMENTS, /* state of elements */
     TAC_STATE_FRICTION, /* of contacts: anchors and ledgers */
     TAC_STATE_SUMS,     /* energy's accumulators */
-    TAC_STATE_PAST,     /* what an integrator remembers of vertices besides */
+    TAC_STATE_PAST,     /* further state of an integrator at vertices */
     TAC_STATE_COUNT
 };
 
-/* A checkpoint that was read by one rank: all rows. */
+/* A checkpoint that one rank has read: all rows. */
 struct tac_state_file {
     char *path;   /* owned */
     json_t *json; /* owned: the scene */
@@ -35,7 +36,7 @@ struct tac_state_file {
     struct tac_checkpoint *state; /* owned */
 };
 
-/* tally[].vertex: of the scene, or -1; tally[].column: where else. */
+/* tally[].vertex: of the scene, or -1; then tally[].column says where the difference is. */
 struct tac_state_comparison {
     double tolerance; /* NaN: to the last bit */
     struct tac_tally tally[TAC_STATE_COUNT];
@@ -47,7 +48,7 @@ enum tac_err tac_state_open(struct tac_ctx *ctx, const char *path, struct tac_st
 void tac_state_close(struct tac_state_file *file);
 /* Seconds in a quantum of its scene; NaN if it does not say. */
 double tac_state_quantum_s(const struct tac_state_file *file);
-/* Local. The body that a vertex belongs to (NULL: not told), and its number within it. */
+/* Local. The body that a vertex belongs to (NULL: not known), and the vertex' number within it. */
 const char *tac_state_body(const struct tac_state_file *file, tac_gid vertex, tac_gid *within);
 
 /* Local. TAC_ERR_INPUT when they cannot be read or have other numbers of vertices; TAC_OK also when they differ. */

@@ -1,4 +1,5 @@
-/* checkpoint_tell.c: what a checkpoint says of itself, for `tactus info` and `tactus diff`. */
+/* checkpoint_tell.c: prints what a checkpoint holds, and how two of them differ, for `tactus info` and `tactus diff`.
+ */
 #include <tactus/stored.h>
 
 #include <errno.h>
@@ -143,7 +144,7 @@ enum tac_err tac_list_checkpoints(struct tac_ctx *ctx, const char *dir, json_t *
         snprintf(path, size, "%s/checkpoint-%06" PRId64 ".h5", dir, list[k]);
         TAC_TRY(tac_checkpoint_examine(ctx, path, why, sizeof why));
         if (stat(path, &s) != 0 && errno == ENOENT)
-            continue; /* a run that is alive has removed it */
+            continue; /* the run is alive and has removed it meanwhile */
         json_t *o = json_pack("{s:s, s:I, s:b}", "file", path + strlen(dir) + 1, "bytes", (json_int_t)s.st_size,
                               "whole", why[0] == '\0');
         tac_json_put(&o, "problem", why[0] != '\0' ? tac_json_text(why) : json_null());
@@ -175,7 +176,7 @@ void tac_print_checkpoints(const json_t *list, FILE *out)
 
 /* ---- diff ---- */
 
-static const char *axis(const struct tac_tally *t)
+static const char *axis_name(const struct tac_tally *t)
 {
     static const char *const names[3] = {"x", "y", "z"};
     return t->component >= 0 ? names[t->component] : "";
@@ -195,13 +196,13 @@ static void print_tally(FILE *out, const struct tac_state_comparison *c, const s
         snprintf(where, sizeof where, "%s", t->column);
     else
         snprintf(where, sizeof where, "body '%.100s', vertex %" TAC_PRIGID " (%" TAC_PRILID " of the scene)%s%s",
-                 body != NULL ? body : "?", within, t->vertex, t->component >= 0 ? ", " : "", axis(t));
+                 body != NULL ? body : "?", within, t->vertex, t->component >= 0 ? ", " : "", axis_name(t));
     fprintf(out,
             "  %-14s %" PRId64 " values, %" PRId64 " differ%s; the largest difference is %.3g: %s: %.17g and %.17g\n",
             t->name, t->compared, t->differing, t->differing == 1 ? "s" : "", t->largest, where, t->a, t->b);
 }
 
-static void print_comparison(FILE *out, const struct tac_state_comparison *c)
+static void print_state_comparison(FILE *out, const struct tac_state_comparison *c)
 {
     char how[64] = "to the last bit";
     if (!isnan(c->tolerance))
@@ -216,7 +217,7 @@ static void print_comparison(FILE *out, const struct tac_state_comparison *c)
     fprintf(out, "%s\n", tac_state_equal(c) ? "equal" : "different");
 }
 
-static json_t *tally_json(const struct tac_state_comparison *c, const struct tac_tally *t)
+static json_t *state_tally_json(const struct tac_state_comparison *c, const struct tac_tally *t)
 {
     tac_gid within = 0;
     json_t *o = json_pack("{s:I, s:I}", "compared", (json_int_t)t->compared, "differing", (json_int_t)t->differing);
@@ -229,7 +230,7 @@ static json_t *tally_json(const struct tac_state_comparison *c, const struct tac
         tac_json_put(&largest, "body", body != NULL ? tac_json_text(body) : json_null());
         tac_json_put(&largest, "vertex", json_integer(t->vertex));
         if (t->component >= 0)
-            tac_json_put(&largest, "component", json_string(axis(t)));
+            tac_json_put(&largest, "component", json_string(axis_name(t)));
     } else {
         tac_json_put(&largest, "where", tac_json_text(t->column));
     }
@@ -243,7 +244,7 @@ static enum tac_err print_comparison_json(struct tac_ctx *ctx, FILE *out, const 
                           tac_json_text(c->b.path), "tolerance", tac_json_real(c->tolerance), "same_scene",
                           strcmp(c->a.about.sha256, c->b.about.sha256) == 0);
     for (int i = 0; i < TAC_STATE_COUNT; i++)
-        tac_json_put(&o, c->tally[i].name, tally_json(c, &c->tally[i]));
+        tac_json_put(&o, c->tally[i].name, state_tally_json(c, &c->tally[i]));
     return tac_json_write(ctx, o, out);
 }
 
@@ -256,7 +257,7 @@ enum tac_err tac_diff_checkpoints(struct tac_ctx *ctx, const char *a, const char
     if (as_json)
         err = print_comparison_json(ctx, out, &c);
     else
-        print_comparison(out, &c);
+        print_state_comparison(out, &c);
     if (!err)
         err = tac_state_equal(&c) ? TAC_OK : TAC_ERR_NO;
     tac_state_comparison_close(&c);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool same(double a, double b, double tolerance)
+static bool is_same(double a, double b, double tolerance)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
@@ -16,7 +16,7 @@ static bool same(double a, double b, double tolerance)
     return a == b || fabs(a - b) <= tolerance;
 }
 
-static double distance(double a, double b)
+static double difference_of(double a, double b)
 {
     double d = fabs(a - b);
     return isnan(d) ? INFINITY : d;
@@ -25,9 +25,9 @@ static double distance(double a, double b)
 bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance)
 {
     t->compared++;
-    if (same(a, b, tolerance))
+    if (is_same(a, b, tolerance))
         return false;
-    double d = distance(a, b);
+    double d = difference_of(a, b);
     if (t->differing++ > 0 && !(d > t->largest))
         return false;
     t->largest = d;
@@ -38,8 +38,8 @@ bool tac_tally_count(struct tac_tally *t, double a, double b, double tolerance)
 
 /* ---- topology ---- */
 
-static void compare_ids(struct tac_comparison *c, tac_lid a_rows, const tac_lid *a, tac_lid b_rows, const tac_lid *b,
-                        int columns, const char *what)
+static void compare_topology_rows(struct tac_comparison *c, tac_lid a_rows, const tac_lid *a, tac_lid b_rows,
+                                  const tac_lid *b, int columns, const char *what)
 {
     struct tac_tally *t = &c->tally[TAC_TOPOLOGY];
     int64_t na = (int64_t)a_rows * columns, nb = (int64_t)b_rows * columns, both = na < nb ? na : nb;
@@ -61,11 +61,12 @@ static void compare_topology(struct tac_comparison *c)
 {
     const struct tac_reader *a = c->a, *b = c->b;
     struct tac_tally *t = &c->tally[TAC_TOPOLOGY];
-    compare_ids(c, a->triangle_count, a->triangle, b->triangle_count, b->triangle, 3, "triangles");
-    compare_ids(c, a->segment_count, a->segment, b->segment_count, b->segment, 2, "segments");
-    compare_ids(c, a->tetrahedron_count, a->tetrahedron, b->tetrahedron_count, b->tetrahedron, 4, "tetrahedra");
-    compare_ids(c, a->point_count, a->point, b->point_count, b->point, 1, "points");
-    compare_ids(c, a->vertex_count, a->body, b->vertex_count, b->body, 1, "body");
+    compare_topology_rows(c, a->triangle_count, a->triangle, b->triangle_count, b->triangle, 3, "triangles");
+    compare_topology_rows(c, a->segment_count, a->segment, b->segment_count, b->segment, 2, "segments");
+    compare_topology_rows(c, a->tetrahedron_count, a->tetrahedron, b->tetrahedron_count, b->tetrahedron, 4,
+                          "tetrahedra");
+    compare_topology_rows(c, a->point_count, a->point, b->point_count, b->point, 1, "points");
+    compare_topology_rows(c, a->vertex_count, a->body, b->vertex_count, b->body, 1, "body");
     for (tac_lid i = 0; i < a->vertex_count; i++)
         if (tac_tally_count(t, a->radius[i], b->radius[i], c->tolerance))
             snprintf(t->column, sizeof t->column, "radius[%" TAC_PRILID "]", i);
@@ -100,7 +101,7 @@ static void free_buffers(struct buffers *buffers)
     }
 }
 
-static void locate(struct tac_tally *t, const struct tac_reader_frame *frame, size_t i)
+static void set_place(struct tac_tally *t, const struct tac_reader_frame *frame, size_t i)
 {
     t->frame = frame->index;
     t->time_s = frame->time_s;
@@ -118,20 +119,20 @@ static enum tac_err compare_frame(struct tac_ctx *ctx, struct tac_comparison *c,
     TAC_TRY(tac_reader_frame(ctx, c->b, kb, buf->x[1], buf->v[1], looks_back ? buf->f[1] : NULL));
     for (size_t i = 0; i < n; i++)
         if (tac_tally_count(&c->tally[TAC_POSITION], buf->x[0][i], buf->x[1][i], c->tolerance))
-            locate(&c->tally[TAC_POSITION], frame, i);
+            set_place(&c->tally[TAC_POSITION], frame, i);
     for (size_t i = 0; i < n; i++)
         if (tac_tally_count(&c->tally[TAC_VELOCITY], buf->v[0][i], buf->v[1][i], c->tolerance))
-            locate(&c->tally[TAC_VELOCITY], frame, i);
+            set_place(&c->tally[TAC_VELOCITY], frame, i);
     for (size_t i = 0; looks_back && i < n; i++)
         if (tac_tally_count(&c->tally[TAC_CONTACT_FORCE], (double)buf->f[0][i], (double)buf->f[1][i], c->tolerance))
-            locate(&c->tally[TAC_CONTACT_FORCE], frame, i);
+            set_place(&c->tally[TAC_CONTACT_FORCE], frame, i);
     TAC_TRY(tac_compare_fields(ctx, c, ka, kb, looks_back));
     c->frames_compared++;
 done:
     return err;
 }
 
-/* Of two lists of ascending times: -1 when only a has the next one, 1 when only b has it, 0 when both have. */
+/* Finds the next time of two lists of ascending times: -1 if only a has it, 1 if only b has it, 0 if both have it. */
 static int next_time(const struct tac_reader *a, int64_t i, const struct tac_reader *b, int64_t j)
 {
     if (i == a->frame_count)
@@ -146,8 +147,8 @@ static enum tac_err compare_frames(struct tac_ctx *ctx, struct tac_comparison *c
     enum tac_err err = TAC_OK;
     struct buffers buffers = {{NULL, NULL}, {NULL, NULL}, {NULL, NULL}};
     TAC_TRY(alloc_buffers(ctx, c->a->vertex_count, &buffers));
-    /* contact_force is over the time since the frame before: comparable when that is the same in both.  Nothing is
-     * before t = 0. */
+    /* contact_force is over the time since the frame before, so it is compared only if that frame is the same in both.
+     * There is no frame before t = 0. */
     bool before_matches = true;
     for (int64_t i = 0, j = 0; i < c->a->frame_count || j < c->b->frame_count;) {
         int which = next_time(c->a, i, c->b, j);
@@ -175,8 +176,8 @@ done:
 
 /* ---- energy.csv ---- */
 
-static void compare_rows(struct tac_comparison *c, const struct tac_table *a, const double *x,
-                         const struct tac_table *b, const double *y, bool before_matches)
+static void compare_energy_rows(struct tac_comparison *c, const struct tac_table *a, const double *x,
+                                const struct tac_table *b, const double *y, bool before_matches)
 {
     struct tac_tally *t = &c->tally[TAC_ENERGY];
     for (int i = 0; i < a->column_count; i++) {
@@ -210,7 +211,7 @@ static void compare_tables(struct tac_comparison *c, const struct tac_table *a, 
             before_matches = false;
             j++;
         } else {
-            compare_rows(c, a, x, b, y, before_matches && (i > 0 || x[0] == 0));
+            compare_energy_rows(c, a, x, b, y, before_matches && (i > 0 || x[0] == 0));
             before_matches = true;
             i++;
             j++;

@@ -1,4 +1,4 @@
-/* compare_fields.c: compares what the frames of two runs have on request, each where both have it. */
+/* compare_fields.c: compares the fields that the frames of two runs have on request, if both frames have them. */
 #include "inspect/compare_parts.h"
 #include "io/folder/output.h"
 #include <stdlib.h>

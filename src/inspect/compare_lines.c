@@ -1,5 +1,5 @@
-/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs, each where both have it: rows of
- * the same time and of the same body, vertex or step. */
+/* compare_lines.c: compares reactions.csv, histories.csv and steps.csv of two runs if both have the file: rows of the
+ * same time and of the same body, vertex or step. */
 #include "inspect/compare_parts.h"
 
 #include <errno.h>
@@ -13,8 +13,9 @@ enum { MOST_COLUMNS = 64, MOST_KEYS = 3 };
 struct kind {
     const char *name;
     int tally;
-    const char *key[MOST_KEYS]; /* columns that tell which row it is, beside its name; the first is its time */
-    /* Columns that begin so are of the time since the frame before, and comparable where that is the same. */
+    const char *key[MOST_KEYS]; /* columns that identify a row, beside its name; the first is its time */
+    /* Columns that begin with these words are over the time since the frame before, and are compared only if that frame
+     * is the same. */
     const char *back[4];
     const char *left_out; /* columns that begin so are not compared; NULL: none */
 };
@@ -25,7 +26,7 @@ static const struct kind KINDS[] = {
     {"steps.csv", TAC_STEPS, {"time", "step"}, {NULL}, "seconds"},
 };
 
-/* A table as read: numbers, and where there is a column of names at its end, a name per row. */
+/* A table: its numbers, and one name per row if the last column has names. */
 struct lines {
     char *header; /* owned, cut into columns */
     const char *column[MOST_COLUMNS];
@@ -46,7 +47,7 @@ static void lines_clear(struct lines *t)
     free(t->header);
 }
 
-static enum tac_err wrong(struct tac_ctx *ctx, const char *path, int64_t line, const char *what)
+static enum tac_err fail_at_line(struct tac_ctx *ctx, const char *path, int64_t line, const char *what)
 {
     return tac_fail(ctx, TAC_ERR_INPUT, "%s, line %" PRId64 ": %s", path, line, what);
 }
@@ -58,7 +59,7 @@ static enum tac_err read_header(struct tac_ctx *ctx, const char *path, const cha
     tac_tame(strcpy(t->header, text));
     for (char *rest = t->header, *name; (name = strsep(&rest, ",")) != NULL;) {
         if (t->columns == MOST_COLUMNS)
-            return wrong(ctx, path, 1, "too many columns");
+            return fail_at_line(ctx, path, 1, "too many columns");
         t->column[t->columns++] = name;
     }
     t->named = t->columns > 0 && strcmp(t->column[t->columns - 1], "name") == 0;
@@ -78,7 +79,7 @@ static enum tac_err read_row(struct tac_ctx *ctx, const char *path, int64_t line
         t->value[(size_t)t->rows * columns + k] = strtod(text, &rest);
         const bool last = k + 1 == columns && !t->named;
         if (rest == text || *rest != (last ? '\0' : ','))
-            return wrong(ctx, path, line, "a value is missing, or is not a number");
+            return fail_at_line(ctx, path, line, "a value is missing, or is not a number");
         text = rest + !last;
     }
     t->name[t->rows] = NULL;
@@ -101,7 +102,7 @@ static enum tac_err read_lines(struct tac_ctx *ctx, const char *path, struct lin
         return *there ? tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno)) : TAC_OK;
     for (int64_t line = 1; (n = getline(&text, &size, file)) > 0 && text[n - 1] == '\n'; line++) {
         if (memchr(text, '\0', (size_t)n) != NULL)
-            TAC_TRY(wrong(ctx, path, line, "it holds a zero byte"));
+            TAC_TRY(fail_at_line(ctx, path, line, "it holds a zero byte"));
         text[n - 1] = '\0';
         TAC_TRY(line == 1 ? read_header(ctx, path, text, t) : read_row(ctx, path, line, text, t));
     }
@@ -135,12 +136,12 @@ struct pair {
     bool *used; /* owned, (rows of the second) */
 };
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
     return with != NULL && strncmp(text, with, strlen(with)) == 0;
 }
 
-static double at(const struct pair *p, int side, int64_t row, int column)
+static double value_at(const struct pair *p, int side, int64_t row, int column)
 {
     return p->t[side].value[row * p->t[side].columns + column];
 }
@@ -157,10 +158,10 @@ static enum tac_err match_columns(struct tac_ctx *ctx, struct pair *p)
         }
     for (int k = 0; k < p->t[0].columns; k++) {
         const char *name = p->t[0].column[k];
-        p->same_as[k] = begins(name, p->kind->left_out) ? -1 : find_column(&p->t[1], name);
+        p->same_as[k] = begins_with(name, p->kind->left_out) ? -1 : find_column(&p->t[1], name);
         p->looks_back[k] = false;
         for (int b = 0; b < 4; b++)
-            p->looks_back[k] = p->looks_back[k] || begins(name, p->kind->back[b]);
+            p->looks_back[k] = p->looks_back[k] || begins_with(name, p->kind->back[b]);
     }
     return TAC_OK;
 }
@@ -182,7 +183,7 @@ static double frame_before(const struct tac_reader *r, double t_s)
 static bool same_row(const struct pair *p, int64_t i, int64_t j)
 {
     for (int k = 0; k < p->keys; k++)
-        if (at(p, 0, i, p->key[0][k]) != at(p, 1, j, p->key[1][k]))
+        if (value_at(p, 0, i, p->key[0][k]) != value_at(p, 1, j, p->key[1][k]))
             return false;
     return strcmp(p->t[0].name[i], p->t[1].name[j]) == 0;
 }
@@ -190,29 +191,30 @@ static bool same_row(const struct pair *p, int64_t i, int64_t j)
 static void compare_row(struct pair *p, int64_t i, int64_t j)
 {
     struct tac_tally *t = &p->c->tally[p->kind->tally];
-    const double t_s = at(p, 0, i, p->key[0][0]);
+    const double t_s = value_at(p, 0, i, p->key[0][0]);
     const bool before = frame_before(p->c->a, t_s) == frame_before(p->c->b, t_s);
     for (int k = 0; k < p->t[0].columns; k++) {
         if (p->same_as[k] < 0 || (p->looks_back[k] && !before))
             continue;
-        if (tac_tally_count(t, at(p, 0, i, k), at(p, 1, j, p->same_as[k]), p->c->tolerance)) {
+        if (tac_tally_count(t, value_at(p, 0, i, k), value_at(p, 1, j, p->same_as[k]), p->c->tolerance)) {
             t->time_s = t_s;
             snprintf(t->column, sizeof t->column, "%.60s", p->t[0].column[k]);
         }
     }
 }
 
-/* Where the rows of the time of row i end; times ascend. */
+/* The end of the rows that have the time of row i; times ascend. */
 static int64_t end_of_time(const struct pair *p, int side, int64_t i)
 {
-    const double t_s = at(p, side, i, p->key[side][0]);
+    const double t_s = value_at(p, side, i, p->key[side][0]);
     do
         i++;
-    while (i < p->t[side].rows && at(p, side, i, p->key[side][0]) == t_s);
+    while (i < p->t[side].rows && value_at(p, side, i, p->key[side][0]) == t_s);
     return i;
 }
 
-/* Rows i to end_i of the first and j to end_j of the second have one time, and mostly one order. */
+/* Compares rows i to end_i of the first table with rows j to end_j of the second. All have the same time, and mostly
+ * the same order. */
 static void compare_time(struct pair *p, int64_t i, int64_t end_i, int64_t j, int64_t end_j)
 {
     const int64_t begin = j;
@@ -231,13 +233,13 @@ static void compare_time(struct pair *p, int64_t i, int64_t end_i, int64_t j, in
         p->c->lines_only_b += !p->used[k];
 }
 
-static void compare_rows(struct pair *p)
+static void compare_table_rows(struct pair *p)
 {
     for (int64_t i = 0, j = 0; i < p->t[0].rows || j < p->t[1].rows;) {
         const int64_t end_i = i < p->t[0].rows ? end_of_time(p, 0, i) : i;
         const int64_t end_j = j < p->t[1].rows ? end_of_time(p, 1, j) : j;
-        const double a = end_i > i ? at(p, 0, i, p->key[0][0]) : INFINITY;
-        const double b = end_j > j ? at(p, 1, j, p->key[1][0]) : INFINITY;
+        const double a = end_i > i ? value_at(p, 0, i, p->key[0][0]) : INFINITY;
+        const double b = end_j > j ? value_at(p, 1, j, p->key[1][0]) : INFINITY;
         if (a == b) {
             compare_time(p, i, end_i, j, end_j);
             i = end_i;
@@ -272,7 +274,7 @@ static enum tac_err compare_kind(struct tac_ctx *ctx, struct tac_comparison *c, 
     c->has_lines[kind->tally - TAC_REACTIONS] = true;
     TAC_TRY(match_columns(ctx, &p));
     TAC_TRY(tac_alloc(ctx, (size_t)p.t[1].rows, sizeof *p.used, &p.used));
-    compare_rows(&p);
+    compare_table_rows(&p);
 done:
     free(path);
     free(p.used);

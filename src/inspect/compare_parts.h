@@ -1,11 +1,11 @@
-/* compare_parts.h: the parts of tac_compare() (tactus/compare.h), a file each. */
+/* compare_parts.h: the parts of tac_compare() (tactus/compare.h), one file each. */
 #ifndef TACTUS_INSPECT_COMPARE_PARTS_H
 #define TACTUS_INSPECT_COMPARE_PARTS_H
 
 #include <tactus/compare.h>
 
-/* Local. Compares the fields that two frames have, but for the ranks; looks_back: also what depends on the frame
- * before. */
+/* Local. Compares the fields of two frames, except the owners of vertices; looks_back: with those that depend on the
+ * frame before. */
 enum tac_err tac_compare_fields(struct tac_ctx *ctx, struct tac_comparison *c, int64_t ka, int64_t kb, bool looks_back);
 /* Local. Compares reactions.csv, histories.csv and steps.csv of two run folders, each where both have it.
  * TAC_ERR_INPUT: one is no such table. */

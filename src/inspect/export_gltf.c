@@ -1,6 +1,6 @@
-/* export_gltf.c: frames as one animated glTF 2.0 file (.glb): the first frame is the mesh, every other one a morph
- * target of it, and the animation goes from one to the next.  Positions are single precision, as glTF has them; each
- * body has a colour of its own. */
+/* export_gltf.c: writes frames as one animated glTF 2.0 file (.glb). The first frame is the mesh, each other frame is a
+ * morph target of it, and the animation goes from one to the next. Positions are in single precision, as glTF needs;
+ * each body has its own colour. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ struct glb {
 enum { FLOAT = 5126, UINT = 5125, ARRAY_BUFFER = 34962, ELEMENT_ARRAY_BUFFER = 34963 };
 
 /* Adds an accessor over `count` rows, and its bytes; *index: its number. */
-static enum tac_err add(struct glb *g, int component, const char *type, size_t count, size_t bytes, const void *data,
-                        int target, int *index)
+static enum tac_err add_accessor(struct glb *g, int component, const char *type, size_t count, size_t bytes,
+                                 const void *data, int target, int *index)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(g->ctx, &g->bytes, &g->capacity, g->length + bytes, 1));
@@ -40,7 +40,7 @@ done:
     return err;
 }
 
-static json_t *corner(const float *x, size_t n, bool most)
+static json_t *find_corner(const float *x, size_t n, bool most)
 {
     float value[3] = {0, 0, 0};
     for (size_t i = 0; i < n; i++)
@@ -50,19 +50,19 @@ static json_t *corner(const float *x, size_t n, bool most)
     return json_pack("[f, f, f]", (double)value[0], (double)value[1], (double)value[2]);
 }
 
-/* Places, or differences from those of the first frame; with their bounds, which glTF wants. */
+/* Adds positions, or differences from those of the first frame, with their bounds, which glTF needs. */
 static enum tac_err add_places(struct glb *g, const float *x, size_t n, int *index)
 {
-    enum tac_err err = add(g, FLOAT, "VEC3", n, 12 * n, x, ARRAY_BUFFER, index);
+    enum tac_err err = add_accessor(g, FLOAT, "VEC3", n, 12 * n, x, ARRAY_BUFFER, index);
     if (!err) {
         json_t *a = json_array_get(g->accessors, (size_t)*index);
-        json_object_set_new(a, "min", corner(x, n, false));
-        json_object_set_new(a, "max", corner(x, n, true));
+        json_object_set_new(a, "min", find_corner(x, n, false));
+        json_object_set_new(a, "max", find_corner(x, n, true));
     }
     return err;
 }
 
-/* The elements of one body: a primitive. mode: 4 triangles, 1 lines, 0 points. */
+/* Adds the elements of one body as a primitive. mode: 4 triangles, 1 lines, 0 points. */
 static enum tac_err add_primitive(struct glb *g, tac_lid body, const tac_lid *vertex, tac_lid count, int corners,
                                   int mode, int position, const json_t *targets, json_t *primitives)
 {
@@ -78,7 +78,7 @@ static enum tac_err add_primitive(struct glb *g, tac_lid body, const tac_lid *ve
     }
     if (n == 0)
         goto done;
-    TAC_TRY(add(g, UINT, "SCALAR", n, 4 * n, index, ELEMENT_ARRAY_BUFFER, &accessor));
+    TAC_TRY(add_accessor(g, UINT, "SCALAR", n, 4 * n, index, ELEMENT_ARRAY_BUFFER, &accessor));
     json_t *p = json_pack("{s:{s:i}, s:i, s:i, s:i}", "attributes", "POSITION", position, "indices", accessor, "mode",
                           mode, "material", (int)body);
     if (json_array_size(targets) > 0)
@@ -90,7 +90,7 @@ done:
 }
 
 /* Colours around the circle, far from each other for neighbours. */
-static json_t *material(const struct tac_reader *r, tac_lid body)
+static json_t *make_material(const struct tac_reader *r, tac_lid body)
 {
     const double turn = fmod(.6180339887 * body + .58, 1) * 6;
     double rgb[3];
@@ -109,7 +109,7 @@ struct frames {
     float *time; /* owned, (count), s since the first */
 };
 
-/* The first frame, and the others less it, as accessors; targets: [{"POSITION": n}, ...] */
+/* Adds the first frame, and the differences of the others from it, as accessors; targets: [{"POSITION": n}, ...] */
 static enum tac_err add_frames(struct glb *g, struct frames *frames, int *position, json_t *targets)
 {
     enum tac_err err;
@@ -152,11 +152,11 @@ static enum tac_err add_animation(struct glb *g, const struct frames *frames, js
     TAC_TRY(tac_alloc(g->ctx, n * targets, sizeof *weight, &weight));
     for (size_t k = 1; k < n; k++)
         weight[k * targets + k - 1] = 1;
-    TAC_TRY(add(g, FLOAT, "SCALAR", n, 4 * n, frames->time, 0, &input));
+    TAC_TRY(add_accessor(g, FLOAT, "SCALAR", n, 4 * n, frames->time, 0, &input));
     json_t *a = json_array_get(g->accessors, (size_t)input);
     json_object_set_new(a, "min", json_pack("[f]", (double)frames->time[0]));
     json_object_set_new(a, "max", json_pack("[f]", (double)frames->time[n - 1]));
-    TAC_TRY(add(g, FLOAT, "SCALAR", n * targets, 4 * n * targets, weight, 0, &output));
+    TAC_TRY(add_accessor(g, FLOAT, "SCALAR", n * targets, 4 * n * targets, weight, 0, &output));
     json_object_set_new(root, "animations",
                         json_pack("[{s:[{s:i, s:i, s:s}], s:[{s:i, s:{s:i, s:s}}]}]", "samplers", "input", input,
                                   "output", output, "interpolation", "LINEAR", "channels", "sampler", 0, "target",
@@ -166,7 +166,7 @@ done:
     return err;
 }
 
-static enum tac_err describe(struct glb *g, struct frames *frames)
+static enum tac_err describe_animation(struct glb *g, struct frames *frames)
 {
     enum tac_err err;
     const struct tac_reader *r = g->r;
@@ -176,7 +176,7 @@ static enum tac_err describe(struct glb *g, struct frames *frames)
                              "scene", 0, "scenes", "nodes", 0);
     TAC_TRY(add_frames(g, frames, &position, targets));
     for (tac_lid b = 0; b < r->body_count; b++) {
-        json_array_append_new(materials, material(r, b));
+        json_array_append_new(materials, make_material(r, b));
         TAC_TRY(add_primitive(g, b, r->triangle, r->triangle_count, 3, 4, position, targets, primitives));
         TAC_TRY(add_primitive(g, b, r->segment, r->segment_count, 2, 1, position, targets, primitives));
         TAC_TRY(add_primitive(g, b, r->point, r->point_count, 1, 0, position, targets, primitives));
@@ -213,7 +213,7 @@ static void put_u32(FILE *f, uint64_t value)
     fwrite(byte, 1, 4, f);
 }
 
-static void content(FILE *f, const void *data)
+static void write_glb(FILE *f, const void *data)
 {
     const struct glb *g = data;
     const size_t text = strlen(g->json), text_end = (text + 3) / 4 * 4, end = (g->length + 3) / 4 * 4;
@@ -250,8 +250,8 @@ enum tac_err tac_export_gltf(struct tac_ctx *ctx, const struct tac_reader *r, co
                          " vertices are more than a glTF file can hold (4 GB); choose fewer with --frames",
                          frames.count, r->vertex_count));
     TAC_TRY(tac_alloc(ctx, (size_t)frames.count, sizeof *frames.time, &frames.time));
-    TAC_TRY(describe(&g, &frames));
-    err = tac_export_file(ctx, path, content, &g);
+    TAC_TRY(describe_animation(&g, &frames));
+    err = tac_export_file(ctx, path, write_glb, &g);
 done:
     json_decref(g.views);
     json_decref(g.accessors);

@@ -1,4 +1,4 @@
-/* export_room.h: what the files of export share: a file is written under another name and then renamed. */
+/* export_room.h: shared by the files of export: each file is written under another name and then renamed. */
 #ifndef TACTUS_INSPECT_EXPORT_ROOM_H
 #define TACTUS_INSPECT_EXPORT_ROOM_H
 
@@ -7,10 +7,10 @@
 
 /* Writes the content; data: the caller's. */
 typedef void tac_export_content(FILE *f, const void *data);
-/* Local. PATH.tmp, then PATH.  TAC_ERR_RUN: the disk failed. */
+/* Local. Writes PATH.tmp and renames it to PATH. TAC_ERR_RUN: the disk failed. */
 enum tac_err tac_export_file(struct tac_ctx *ctx, const char *path, tac_export_content *content, const void *data);
 
-/* Local. A frame as VTK's XML: unstructured grid, or polygons. */
+/* Local. Writes a frame as XML of VTK: an unstructured grid, or polygons. */
 enum tac_err tac_export_vtk(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
                             bool polygons, const char *path);
 

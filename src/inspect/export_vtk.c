@@ -1,6 +1,6 @@
-/* export_vtk.c: frames as VTK's XML files (.vtu, .vtp) and the list of them (.pvd).  Arrays are appended behind the
- * XML, each compressed by zlib in blocks: a header of 64-bit numbers (blocks, bytes of a block, bytes of the last one
- * if it is shorter, compressed bytes of each block), then the blocks. */
+/* export_vtk.c: writes frames as XML files of VTK (.vtu, .vtp), and the list of them (.pvd).  Arrays are appended
+ * behind the XML, each compressed by zlib in blocks: a header of 64-bit numbers (blocks, bytes of a block, bytes of the
+ * last one if it is shorter, compressed bytes of each block), then the blocks. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -28,8 +28,8 @@ struct file {
     size_t length, capacity;
 };
 
-static enum tac_err append(struct file *f, const char *name, const char *type, int columns, int64_t rows, size_t bytes,
-                           const void *data)
+static enum tac_err append_array(struct file *f, const char *name, const char *type, int columns, int64_t rows,
+                                 size_t bytes, const void *data)
 {
     enum tac_err err = TAC_OK;
     const size_t size = bytes * (size_t)columns * (size_t)rows, blocks = (size + BLOCK - 1) / BLOCK;
@@ -78,7 +78,7 @@ static enum tac_err append_cells(struct file *f, const struct tac_field_info *in
     memcpy(turned + (f->polygons ? p : t), data + t, s);
     memcpy(turned + (f->polygons ? p : t) + s, f->polygons ? data : data + t + s, f->polygons ? t : p);
     memcpy(turned + t + s + p, data + t + s + p, k);
-    TAC_TRY(append(f, info->name, type_of(info), 1, (int64_t)((t + s + p + k) / bytes), bytes, turned));
+    TAC_TRY(append_array(f, info->name, type_of(info), 1, (int64_t)((t + s + p + k) / bytes), bytes, turned));
 done:
     free(turned);
     return err;
@@ -94,8 +94,8 @@ static enum tac_err append_fields(struct file *f, const struct tac_export_frame 
         if (at == TAC_AT_CELLS)
             TAC_TRY(append_cells(f, info, frame->field[k]));
         else
-            TAC_TRY(append(f, info->name, type_of(info), 1, f->r->vertex_count, tac_field_row_bytes(info),
-                           frame->field[k]));
+            TAC_TRY(append_array(f, info->name, type_of(info), 1, f->r->vertex_count, tac_field_row_bytes(info),
+                                 frame->field[k]));
     }
 done:
     return err;
@@ -128,10 +128,10 @@ static enum tac_err append_topology(struct file *f, const struct list *list, int
             offset[c] = n;
             type[c++] = list[k].type;
         }
-    TAC_TRY(append(f, "connectivity", "Int64", 1, corners, 8, connectivity));
-    TAC_TRY(append(f, "offsets", "Int64", 1, cells, 8, offset));
+    TAC_TRY(append_array(f, "connectivity", "Int64", 1, corners, 8, connectivity));
+    TAC_TRY(append_array(f, "offsets", "Int64", 1, cells, 8, offset));
     if (!f->polygons)
-        TAC_TRY(append(f, "types", "UInt8", 1, cells, 1, type));
+        TAC_TRY(append_array(f, "types", "UInt8", 1, cells, 1, type));
 done:
     free(connectivity);
     free(offset);
@@ -158,7 +158,7 @@ static void put_arrays(FILE *out, const char *section, const struct array *a, in
 }
 
 /* The arrays are: time, points, those on vertices, those on cells, topology. */
-static void content(FILE *out, const void *data)
+static void write_vtk(FILE *out, const void *data)
 {
     static const uint16_t one = 1;
     static const char *const sections[] = {"Verts", "Lines", "Polys"};
@@ -202,12 +202,12 @@ enum tac_err tac_export_vtk(struct tac_ctx *ctx, const struct tac_reader *r, con
                                  {r->tetrahedron, r->tetrahedron_count, 4, VTK_TETRA}};
     struct file f = {.ctx = ctx, .r = r, .time_s = frame->time_s, .polygons = polygons};
     enum tac_err err;
-    TAC_TRY(append(&f, "TimeValue", "Float64", 1, 1, 8, &f.time_s));
-    TAC_TRY(append(&f, "Points", "Float64", 3, r->vertex_count, 8, frame->position));
-    TAC_TRY(append(&f, "velocity", "Float64", 3, r->vertex_count, 8, frame->velocity));
-    TAC_TRY(append(&f, "contact_force", "Float32", 3, r->vertex_count, 4, frame->contact_force));
-    TAC_TRY(append(&f, "body", "Int32", 1, r->vertex_count, 4, r->body));
-    TAC_TRY(append(&f, "radius", "Float64", 1, r->vertex_count, 8, r->radius));
+    TAC_TRY(append_array(&f, "TimeValue", "Float64", 1, 1, 8, &f.time_s));
+    TAC_TRY(append_array(&f, "Points", "Float64", 3, r->vertex_count, 8, frame->position));
+    TAC_TRY(append_array(&f, "velocity", "Float64", 3, r->vertex_count, 8, frame->velocity));
+    TAC_TRY(append_array(&f, "contact_force", "Float32", 3, r->vertex_count, 4, frame->contact_force));
+    TAC_TRY(append_array(&f, "body", "Int32", 1, r->vertex_count, 4, r->body));
+    TAC_TRY(append_array(&f, "radius", "Float64", 1, r->vertex_count, 8, r->radius));
     TAC_TRY(append_fields(&f, frame, TAC_AT_VERTICES));
     f.points_end = f.count;
     TAC_TRY(append_fields(&f, frame, TAC_AT_CELLS));
@@ -216,7 +216,7 @@ enum tac_err tac_export_vtk(struct tac_ctx *ctx, const struct tac_reader *r, con
         TAC_TRY(append_topology(&f, cells, 4));
     for (int k = 2; k >= 0 && polygons; k--)
         TAC_TRY(append_topology(&f, &cells[k], 1));
-    err = tac_export_file(ctx, path, content, &f);
+    err = tac_export_file(ctx, path, write_vtk, &f);
 done:
     free(f.bytes);
     return err;

@@ -1,7 +1,7 @@
-/* pack.c: the frames of a run as one new file, without the holes that removed frames leave, and with its index for
- * ParaView.
+/* pack.c: copies the frames of a run to one new file, without the holes that removed frames leave, and writes its index
+ * for ParaView.
  *
- * Each frame is compared with its checksums, and copied as it is in the file; so what is packed has the same bits. */
+ * Each frame is compared with its checksums and copied as it is in the file, so it keeps its bits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static enum tac_err fail_write(struct tac_ctx *ctx, const struct packing *p, int
                     why != 0 ? strerror(why) : "the HDF5 library says no");
 }
 
-static enum tac_err begin(struct tac_ctx *ctx, const struct tac_reader *r, struct packing *p)
+static enum tac_err begin_packing(struct tac_ctx *ctx, const struct tac_reader *r, struct packing *p)
 {
     enum tac_err err;
     const size_t size = strlen(p->path) + sizeof ".tmp";
@@ -59,7 +59,7 @@ done:
 }
 
 /* The file gets its name when all of it is on the disk. */
-static enum tac_err finish(struct tac_ctx *ctx, struct packing *p)
+static enum tac_err finish_packing(struct tac_ctx *ctx, struct packing *p)
 {
     const bool closed = H5Gclose(p->frames) >= 0 && H5Fclose(p->file) >= 0;
     p->file = p->frames = -1;
@@ -110,9 +110,9 @@ enum tac_err tac_frames_pack(struct tac_ctx *ctx, const struct tac_reader *r, co
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *packed = (struct tac_packed){.frames = 0};
-    TAC_TRY(begin(ctx, r, &p));
+    TAC_TRY(begin_packing(ctx, r, &p));
     TAC_TRY(copy_frames(ctx, r, &p, packed));
-    TAC_TRY(finish(ctx, &p));
+    TAC_TRY(finish_packing(ctx, &p));
     packed->bytes = stat(path, &s) == 0 ? (int64_t)s.st_size : 0;
     packed->bytes_before = stat(r->path, &s) == 0 ? (int64_t)s.st_size : 0;
 done:

@@ -16,7 +16,7 @@ struct stream {
 };
 
 /* NULL: it cannot be read. */
-static const void *row(struct stream *s, int64_t k)
+static const void *read_row(struct stream *s, int64_t k)
 {
     const int64_t all = s->rows->rows[s->which], width = s->which == TAC_RECORD_POSITION ? 3 : 1;
     if (k >= s->begin + s->count) {
@@ -34,7 +34,7 @@ struct side {
     struct tac_record_rows rows;
     bool open;
     struct stream stream[TAC_RECORD_DATASETS];
-    int64_t begin, end; /* rows of the vertex under way */
+    int64_t begin, end; /* rows of the present vertex */
 };
 
 static enum tac_err open_side(struct tac_ctx *ctx, const struct tac_record_stored *f, const struct tac_record_group *g,
@@ -64,7 +64,7 @@ static void close_side(struct side *s)
 
 static enum tac_err next_vertex(struct tac_ctx *ctx, struct side *s, tac_gid vertex)
 {
-    const int64_t *end = row(&s->stream[TAC_RECORD_START], vertex + 1);
+    const int64_t *end = read_row(&s->stream[TAC_RECORD_START], vertex + 1);
     s->begin = s->end;
     s->end = end != NULL ? *end : -1;
     if (s->end < s->begin || s->end > s->rows.rows[TAC_RECORD_TIME])
@@ -73,7 +73,7 @@ static enum tac_err next_vertex(struct tac_ctx *ctx, struct side *s, tac_gid ver
 }
 
 /* Whole numbers differ whatever the tolerance, also where their doubles are the same. */
-static bool count_whole(struct tac_tally *t, int64_t a, int64_t b)
+static bool compare_whole_values(struct tac_tally *t, int64_t a, int64_t b)
 {
     if (a == b || (double)a != (double)b)
         return tac_tally_count(t, (double)a, (double)b, NAN);
@@ -91,20 +91,20 @@ static enum tac_err compare_vertex(struct tac_ctx *ctx, struct tac_record_compar
 {
     const int64_t n = a->end - a->begin, m = b->end - b->begin;
     struct tac_tally *t = c->tally;
-    if (count_whole(&t[TAC_RECORD_COUNTS], n, m))
+    if (compare_whole_values(&t[TAC_RECORD_COUNTS], n, m))
         snprintf(t[TAC_RECORD_COUNTS].column, sizeof t->column, "interval %" PRId64 ", vertex %" TAC_PRIGID, index,
                  vertex);
     for (int64_t k = 0; k < n && k < m; k++) {
         char where[96];
-        const int64_t *ta = row(&a->stream[TAC_RECORD_TIME], a->begin + k);
-        const int64_t *tb = row(&b->stream[TAC_RECORD_TIME], b->begin + k);
-        const double *xa = row(&a->stream[TAC_RECORD_POSITION], a->begin + k);
-        const double *xb = row(&b->stream[TAC_RECORD_POSITION], b->begin + k);
+        const int64_t *ta = read_row(&a->stream[TAC_RECORD_TIME], a->begin + k);
+        const int64_t *tb = read_row(&b->stream[TAC_RECORD_TIME], b->begin + k);
+        const double *xa = read_row(&a->stream[TAC_RECORD_POSITION], a->begin + k);
+        const double *xb = read_row(&b->stream[TAC_RECORD_POSITION], b->begin + k);
         if (ta == NULL || xa == NULL)
             return tac_record_damaged(ctx, a->file->path, "its rows cannot be read");
         if (tb == NULL || xb == NULL)
             return tac_record_damaged(ctx, b->file->path, "its rows cannot be read");
-        bool largest = count_whole(&t[TAC_RECORD_TIMES], *ta, *tb);
+        bool largest = compare_whole_values(&t[TAC_RECORD_TIMES], *ta, *tb);
         int axis = -1;
         for (int j = 0; j < 3; j++)
             axis = tac_tally_count(&t[TAC_RECORD_POSITIONS], xa[j], xb[j], c->tolerance) ? j : axis;

@@ -1,4 +1,4 @@
-/* inspect/record_compare.h: two records, value by value (equality as in tactus/compare.h). */
+/* inspect/record_compare.h: compares two records value by value (equality as in tactus/compare.h). */
 #ifndef TACTUS_INSPECT_RECORD_COMPARE_H
 #define TACTUS_INSPECT_RECORD_COMPARE_H
 

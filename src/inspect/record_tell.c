@@ -1,4 +1,4 @@
-/* record_tell.c: `tactus info` and `tactus diff` of a record.h5. */
+/* record_tell.c: prints what a record.h5 holds, and how two of them differ, for `tactus info` and `tactus diff`. */
 #include <tactus/stored.h>
 
 #include <math.h>
@@ -34,7 +34,7 @@ static json_t *record_json(const struct tac_record_stored *r)
                      (json_int_t)r->unfinished);
 }
 
-/* Times that lie between the first interval and the last and are in none. */
+/* Prints the times between the first interval and the last that no interval covers. */
 static void print_gaps(FILE *out, const struct tac_record_stored *r)
 {
     for (int64_t k = 1; k < r->group_count; k++)
@@ -91,7 +91,7 @@ done:
 }
 
 /* PATH, or PATH/record.h5 of a folder; owned by the caller. */
-static enum tac_err find(struct tac_ctx *ctx, const char *path, char **out)
+static enum tac_err find_record(struct tac_ctx *ctx, const char *path, char **out)
 {
     struct stat s;
     const size_t size = strlen(path) + sizeof "/record.h5";
@@ -110,7 +110,7 @@ enum tac_err tac_record_summary(struct tac_ctx *ctx, const char *dir, json_t **o
     struct tac_record_stored *r = NULL;
     struct tac_ctx alone = {.comm = ctx->comm, .size = 1, .quiet = true}; /* one that cannot be read does not end it */
     *out = NULL;
-    TAC_TRY(find(ctx, dir, &path));
+    TAC_TRY(find_record(ctx, dir, &path));
     if (stat(path, &s) != 0)
         *out = json_null();
     else if (tac_record_stored_open(&alone, path, &r))
@@ -143,7 +143,7 @@ void tac_print_record_summary(const json_t *o, FILE *out)
 
 /* ---- diff ---- */
 
-static void print_comparison(FILE *out, const struct tac_record_comparison *c, bool all)
+static void print_record_comparison(FILE *out, const struct tac_record_comparison *c, bool all)
 {
     char how[64] = "to the last bit";
     if (!isnan(c->tolerance))
@@ -171,7 +171,7 @@ static void print_comparison(FILE *out, const struct tac_record_comparison *c, b
     fprintf(out, "%s\n", tac_record_equal(c, all) ? "equal" : "different");
 }
 
-static json_t *tally_json(const struct tac_tally *t)
+static json_t *record_tally_json(const struct tac_tally *t)
 {
     json_t *o = json_pack("{s:I, s:I}", "compared", (json_int_t)t->compared, "differing", (json_int_t)t->differing);
     if (o != NULL && t->differing > 0)
@@ -182,7 +182,7 @@ static json_t *tally_json(const struct tac_tally *t)
     return o;
 }
 
-static enum tac_err print_json(struct tac_ctx *ctx, FILE *out, const struct tac_record_comparison *c, bool all)
+static enum tac_err print_record_json(struct tac_ctx *ctx, FILE *out, const struct tac_record_comparison *c, bool all)
 {
     json_t *o =
         json_pack("{s:b, s:o, s:o, s:o, s:b, s:I, s:I, s:I}", "equal", tac_record_equal(c, all), "a",
@@ -190,7 +190,7 @@ static enum tac_err print_json(struct tac_ctx *ctx, FILE *out, const struct tac_
                   "same_scene", strcmp(c->a->sha256, c->b->sha256) == 0, "intervals", (json_int_t)c->intervals,
                   "intervals_only_a", (json_int_t)c->only_a, "intervals_only_b", (json_int_t)c->only_b);
     for (int k = 0; k < TAC_RECORD_TALLIES; k++)
-        json_object_set_new(o, c->tally[k].name, tally_json(&c->tally[k]));
+        json_object_set_new(o, c->tally[k].name, record_tally_json(&c->tally[k]));
     return tac_json_write(ctx, o, out);
 }
 
@@ -200,13 +200,13 @@ enum tac_err tac_diff_records(struct tac_ctx *ctx, const char *a, const char *b,
     enum tac_err err;
     char *path[2] = {NULL, NULL};
     struct tac_record_comparison c = {.a = NULL};
-    TAC_TRY(find(ctx, a, &path[0]));
-    TAC_TRY(find(ctx, b, &path[1]));
+    TAC_TRY(find_record(ctx, a, &path[0]));
+    TAC_TRY(find_record(ctx, b, &path[1]));
     TAC_TRY(tac_record_compare(ctx, path[0], path[1], tolerance, &c));
     if (as_json)
-        TAC_TRY(print_json(ctx, out, &c, all));
+        TAC_TRY(print_record_json(ctx, out, &c, all));
     else
-        print_comparison(out, &c, all);
+        print_record_comparison(out, &c, all);
     err = tac_record_equal(&c, all) ? TAC_OK : TAC_ERR_NO;
 done:
     tac_record_comparison_close(&c);

@@ -1,4 +1,4 @@
-/* integrator.c: which integrators there are. */
+/* integrator.c: the list of integrators. */
 #include "integrators/integrator.h"
 #include <tactus/scene.h>
 

@@ -1,11 +1,11 @@
-/* integrator.h: the table of integrators: what moves a scene's state through time.
+/* integrator.h: the table of integrators. An integrator moves the state of a scene through time.
  *
- * A scene names its integrator ("integrator": {"kind": ...}); src/run talks to it through this table alone.  A new
- * one is a room like src/events, with a file like asynchronous.c, and a line in integrator.c.
+ * A scene names its integrator ("integrator": {"kind": ...}), and src/run calls it only through this table. A new
+ * integrator is a room like src/events with a file like asynchronous.c, and a line in integrator.c.
  *
- * `state` is the integrator's own: on one rank of the whole scene, on several of one rank's local scene, which it
- * borrows.  A checkpoint (state/snapshot.h) is how it leaves one state and enters another: after a restart, on other
- * ranks, or when the scene changes; the trajectory must not notice.
+ * `state` belongs to the integrator. On one rank it is of the whole scene, on several ranks of one rank's local scene,
+ * which it borrows. A checkpoint (state/snapshot.h) carries the simulation from one state to another: at a restart, to
+ * other ranks, or when the scene changes. The trajectory must be the same to the last bit.
  */
 #ifndef TACTUS_INTEGRATORS_INTEGRATOR_H
 #define TACTUS_INTEGRATORS_INTEGRATOR_H
@@ -21,96 +21,98 @@ struct tac_pieces;
 struct tac_scene;
 struct tac_status;
 
-/* What ranks wish when a step begins, and what all know when it is over: the largest wish of any rank. */
+/* What this rank requests before a step, and the largest request of any rank, which all ranks know after the step. */
 struct tac_step {
     int64_t ask_stop, ask_save;
-    int told_stop, told_save;
+    int reported_stop, reported_save;
 };
 
-/* Where the state lies; valid until the next step. */
+/* Pointers into the state; valid until the next step. */
 struct tac_state_view {
     tac_time now;
-    tac_lid owned;                 /* vertices of this rank */
-    const tac_gid *id;             /* (owned) ascending; NULL: 0, 1, ... */
-    const double *velocity;        /* of the first vertex, m/s */
-    size_t stride;                 /* bytes to the next one's */
-    double *impulse;               /* (owned, 3): of contact since they were last set to 0, N s */
-    double *impulse_rest;          /* (owned, 3): small parts to be added to them, and set to 0 with them; NULL: none */
-    struct tac_counters *counters; /* of this rank */
+    tac_lid owned;          /* vertices of this rank */
+    const tac_gid *id;      /* (owned) ascending; NULL: 0, 1, ... */
+    const double *velocity; /* velocity of the first vertex, m/s */
+    size_t stride;          /* bytes to the next one's */
+    double *impulse;        /* (owned, 3): contact impulses since they were last set to 0, N s */
+    double *impulse_rest; /* (owned, 3): small parts that belong to the impulses: add them, and set both to 0 together;
+                             NULL: none */
+    struct tac_counters *counters; /* counters of this rank */
 };
-
 static inline double tac_state_impulse(const struct tac_state_view *view, size_t component)
 {
     return view->impulse[component] + (view->impulse_rest != NULL ? view->impulse_rest[component] : 0);
 }
 
-/* Lengths that an integrator has found to be good.  They have no influence on the trajectory, but are lost with the
- * state: handed from one state to the next. */
-struct tac_pace {
+/* Lengths (of windows, of look-ahead) that the integrator has tuned to the scene. They do not change the trajectory,
+ * but a new state would have to find them again, so the old state hands them to the new one. */
+struct tac_tuning {
     int64_t value[8];
 };
 
-/* What a rank has worked, in seconds as counts foretell them, so that runs are alike on a machine that does other
- * things too. */
+/* Work of a rank since the start, in seconds that are predicted from counts, so that a run does not depend on what else
+ * the machine does. */
 struct tac_workload {
-    double ticks_s, contact_s; /* all ticks; those of contact among them */
+    double ticks_s, contact_s; /* all ticks; the contact ticks among them */
     double discovery_s;
-    double counted_s; /* of all that: what counts foretell, and no clock has measured */
-    double shared;    /* share of the active contacts that other ranks evaluate too */
-    double deal_s;    /* what a deal takes beside its vertices; on all ranks the same */
+    double counted_s;      /* the part of the above that is predicted from counts, not measured by a clock */
+    double shared;         /* share of the active contacts that other ranks evaluate too */
+    double distribution_s; /* cost of a distribution that does not depend on its vertices; the same on all ranks */
 };
 
 struct tac_element;
 typedef void tac_element_visitor(void *user, const struct tac_element *element, const void *record, const double *rest);
 
-/* Of an integrator that sums up, beside its state, what a run does. */
+/* For an integrator that keeps an energy book beside its state. */
 struct tac_integrator_book {
-    /* Collective. Can the row of now be told: is now 0 or the limit of the last advance(), or did nothing happen at it?
+    /* Collective. Can the row of now be computed? It can if now is 0 or the limit of the last advance(), or if nothing
+     * happened at now.
      */
     bool (*knows_row)(const void *state);
-    /* Local. The row of now is the last one from now on: what it counts since the last one begins anew. */
+    /* Local. Makes the row of now the last one: what a row counts begins anew. */
     void (*begin_row)(void *state);
-    /* Collective. What the book lacks (run.json). */
+    /* Collective. The residual of the book (book_residual in run.json). */
     double (*residual)(void *state);
-    /* Collective. Before the impulses of view() are read: what other ranks have of them comes to the owners of the
-     * vertices. */
+    /* Collective. Sends the impulses that other ranks hold to the owners of the vertices. Call it before the impulses
+     * of view() are read. */
     enum tac_err (*gather_impulses)(void *state);
 };
 
-/* Of an integrator that has steps. */
+/* For an integrator that has steps. */
 struct tac_integrator_steps {
     const char *head; /* of steps.csv */
-    /* Local. Which step ended at now; its row, which begins with that number, without the end of the line. */
+    /* Local. number(): which step ended at now; row(): its row, which begins with that number, without the end of the
+     * line. */
     int64_t (*number)(const void *state);
     void (*row)(const void *state, char *row, size_t size);
 };
 
 /* Records of a run. */
 struct tac_integrator_record {
-    /* Local. Breakpoints go to `recorder` (borrowed; NULL: nowhere) from now on; which vertices' places are told to it
-     * now. */
+    /* Local. begin(): records breakpoints in `recorder` (borrowed; NULL: does not) from now on. look(): records the
+     * positions of now of some vertices (`which`). */
     enum tac_err (*begin)(void *state, struct tac_recorder *recorder);
     void (*look)(void *state, enum tac_look which);
 };
 
-/* Of an integrator whose ranks are balanced by their work. */
+/* For an integrator whose ranks are balanced by their work. */
 struct tac_integrator_balance {
-    /* Local. Work so far. */
+    /* Local. Fills the work of this rank so far. */
     void (*load)(const void *state, struct tac_workload *load);
     /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
     int64_t (*deep_messages)(const void *state);
     void (*clear_deep_messages)(void *state);
     /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
     enum tac_err (*join)(void *state, struct tac_pieces *pieces);
-    /* Local. Lengths, from one state to the next. */
-    void (*pace_out)(const void *state, struct tac_pace *pace);
-    void (*pace_in)(void *state, const struct tac_pace *pace);
+    /* Local. Hand the tuned lengths from one state to the next. */
+    void (*tuning_out)(const void *state, struct tac_tuning *tuning);
+    void (*tuning_in)(void *state, const struct tac_tuning *tuning);
 };
 
-/* Of an integrator with a state that a checkpoint does not hold, or that a changed scene may have no use for.
- * Collective. Around a change of the scene: out() of the old state gives what a checkpoint does not hold (NULL after a
- * failure); fit() (local) takes out of the old state's checkpoint what the changed scene has no use for; in() brings
- * the rest into the new state.  motion: (motions) those that go on with another path; NULL: none. */
+/* For an integrator that has state which is not in a checkpoint, or which a changed scene cannot use. Collective,
+ * called around a change of the scene. out() of the old state returns what a checkpoint does not hold (NULL after a
+ * failure). fit() (local) removes from the old state's checkpoint what the changed scene cannot use. in() puts the rest
+ * into the new state. motion (motions): 1 for those that continue on another path; NULL: none. */
 struct tac_integrator_change {
     enum tac_err (*out)(void *state, void **kept);
     void (*fit)(const void *state, const struct tac_scene *scene, const uint8_t *motion,
@@ -122,52 +124,53 @@ struct tac_integrator_change {
 struct tac_integrator {
     const char *name; /* integrator.kind */
 
-    /* ---- what each has ---- */
+    /* ---- what every integrator has ---- */
 
-    /* Collective. scene: borrowed; a local one may get ghosts.  At t = 0, or empty for state_in(). */
+    /* Collective. Makes the state at t = 0, or for state_in(). scene: borrowed; a local scene may get ghosts. */
     enum tac_err (*create)(struct tac_ctx *ctx, struct tac_scene *scene, void **state);
-    /* Local. NULL is allowed; leaves NULL. */
-    void (*destroy)(void **state);
-    /* Collective. Commits something, at most up to limit > now, of which energy() can be asked if it comes there. */
+    /* Local. *state may be NULL; leaves NULL. */ void (*destroy)(void **state);
+    /* Collective. Commits at least one step, at most up to limit > now. energy() can be called when it has reached the
+     * limit. */
     enum tac_err (*advance)(void *state, tac_time limit, struct tac_step *step);
-    /* Collective. The state at now, and into a new one.  write: what comes out is only written, before anything of the
-     * state changes, so rows of vertices need not be copied (tac_vertex_rows). */
+    /* Collective. state_out() makes a checkpoint of now, state_in() puts one into a new state. write: the checkpoint is
+     * only written, before the state changes, so rows of vertices need not be copied (tac_vertex_rows). */
     enum tac_err (*state_out)(void *state, bool write, struct tac_checkpoint **out);
     enum tac_err (*state_in)(void *state, const struct tac_checkpoint *in);
-    /* Collective. The row of energy.csv of now; it changes nothing. */
+    /* Collective. Computes the row of energy.csv of now; does not change the state. */
     enum tac_err (*energy)(void *state, struct tac_energy_row *row);
-    /* Collective. Counters of all ranks. */
+    /* Collective. Sums the counters of all ranks. */
     enum tac_err (*counters)(const void *state, struct tac_counters *sum);
-    /* Collective. Contacts of now that this rank decides; *out is owned by the caller. */
+    /* Collective. Lists the contacts of now that this rank decides; *out is owned by the caller. */
     enum tac_err (*contacts)(void *state, struct tac_contact **out, size_t *count);
-    /* Collective; right after state_in(). How many there are on all ranks; contacts() can be asked from then on. */
+    /* Collective; call it right after state_in(). Counts the contacts of all ranks; contacts() can be called from then
+     * on. */
     enum tac_err (*contact_count)(void *state, int64_t *count);
     /* Local. */
     void (*view)(void *state, struct tac_state_view *out);
-    /* Local. x (owned, 3) at now. */
+    /* Local. Fills x (owned, 3) with the positions at now. */
     void (*positions)(const void *state, double *x);
-    /* Local. window_s, deepest_layer, counters. */
+    /* Local. Fills window_s, deepest_layer and counters. */
     void (*status)(const void *state, struct tac_status *out);
-    /* Local. What this integrator does, for run.json: the way of finding contacts. */
+    /* Local. The discovery mode, for run.json. */
     const char *(*discovery)(const void *state);
-    /* Local. A failure of this rank alone, which all will hear of in the next step; on one rank it is returned. */
+    /* Local. Keeps a failure of this rank until the next step tells all ranks; on one rank returns it. */
     enum tac_err (*hold)(void *state, enum tac_err err);
-    /* Local. The elements here (all that touch a vertex of ours), always in the same order: visit() is given the record
-     * and, of a plastic one, what its strain is measured against. */
+    /* Local. Calls visit() for all elements that have a vertex of this rank, always in the same order, with the record
+     * and, for a plastic element, the rest state that its strain is measured against. */
     void (*elements)(const void *state, tac_element_visitor *visit, void *user);
-    /* Local. Costs and links of the vertices, into rows that are there. */
+    /* Local. Adds costs and links of the vertices to rows that are there. */
     enum tac_err (*weigh)(void *state, struct tac_graph_rows *rows);
     const struct tac_integrator_record *record;
 
-    /* ---- what one may have; NULL: it has not ---- */
+    /* ---- what some integrators have; else NULL ---- */
 
-    const struct tac_integrator_book *book;       /* the row of now can always be told, and impulses are whole */
-    const struct tac_integrator_steps *steps;     /* there is no steps.csv */
-    const struct tac_integrator_balance *balance; /* ranks stay as the scene was first dealt */
-    const struct tac_integrator_change *change;   /* a checkpoint holds all, and nothing that a scene could change */
+    const struct tac_integrator_book *book;   /* NULL: the row of now can always be computed, and impulses are whole */
+    const struct tac_integrator_steps *steps; /* NULL: there is no steps.csv */
+    const struct tac_integrator_balance *balance; /* NULL: the first distribution stays */
+    const struct tac_integrator_change *change;   /* NULL: a checkpoint holds all, and every changed scene can use it */
 };
 
-/* The integrator of a scene. */
+/* Local. The integrator that the scene names. */
 const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene);
 
 extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit;

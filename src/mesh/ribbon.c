@@ -101,11 +101,11 @@ static void find_tangents(struct ribbon *r)
     }
 }
 
-/* What is left of `wish` across the tangent, turned a quarter about it: the direction across a ribbon that faces
- * `wish`. Returns the sine of the angle between the two. */
-static double side_facing(const double tangent[3], const double wish[3], double side[3])
+/* What is left of `wanted` across the tangent, turned a quarter about it: the direction across a ribbon that faces
+ * `wanted`. Returns the sine of the angle between the two. */
+static double side_facing(const double tangent[3], const double wanted[3], double side[3])
 {
-    tac_cross(side, tangent, wish);
+    tac_cross(side, tangent, wanted);
     return normalize(side);
 }
 
@@ -125,15 +125,15 @@ static void carry(const double from[3], const double to[3], const double side[3]
  * ribbon is: so it does not flip where the curve passes through the direction of `up`. */
 static void advance(const struct ribbon *r, const double side_from[3], int64_t from, int64_t to, double side[3])
 {
-    double wish[3];
+    double wanted[3];
     carry(r->tangent + 3 * from, r->tangent + 3 * to, side_from, side);
     if (!r->guided)
         return;
-    const double sine = side_facing(r->tangent + 3 * to, r->up, wish);
+    const double sine = side_facing(r->tangent + 3 * to, r->up, wanted);
     const double w = fmax(0, fmin(1, (sine - CARRIED_BELOW) / (GUIDED_ABOVE - CARRIED_BELOW)));
-    const double weight = w * w * (3 - 2 * w), sign = tac_dot(side, wish) < 0 ? -1 : 1;
+    const double weight = w * w * (3 - 2 * w), sign = tac_dot(side, wanted) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++)
-        side[k] = (1 - weight) * side[k] + weight * sign * wish[k];
+        side[k] = (1 - weight) * side[k] + weight * sign * wanted[k];
     normalize(side);
 }
 

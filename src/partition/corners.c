@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct told {
+struct reported {
     double x[3];
     int64_t ever_free;
 };
@@ -15,8 +15,8 @@ static void answer_corner(const void *known, tac_gid id, void *record)
 {
     const struct tac_pieces *p = known;
     const size_t i = (size_t)tac_id_find(p->vertex_id, p->vertex_count, id);
-    const struct told told = {{p->x[3 * i], p->x[3 * i + 1], p->x[3 * i + 2]}, p->ever_free[i]};
-    memcpy(record, &told, sizeof told);
+    const struct reported reported = {{p->x[3 * i], p->x[3 * i + 1], p->x[3 * i + 2]}, p->ever_free[i]};
+    memcpy(record, &reported, sizeof reported);
 }
 
 static enum tac_err list_corner_ids(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_corners *c)
@@ -44,20 +44,20 @@ done:
 
 enum tac_err tac_corners_find(struct tac_ctx *ctx, const struct tac_pieces *pieces, struct tac_corners *out)
 {
-    struct told *told = NULL;
+    struct reported *reported = NULL;
     enum tac_err err = list_corner_ids(ctx, pieces, out);
     if (err == TAC_OK)
-        err = tac_alloc(ctx, out->count, sizeof *told, &told);
+        err = tac_alloc(ctx, out->count, sizeof *reported, &reported);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_owners_find(ctx, pieces->vertex_total, pieces->vertex_count, pieces->vertex_id, NULL, out->count,
                             out->id, out->holder));
-    TAC_TRY(tac_ask(ctx, TAC_OK, out->count, out->holder, out->id, answer_corner, pieces, sizeof *told, told));
+    TAC_TRY(tac_ask(ctx, TAC_OK, out->count, out->holder, out->id, answer_corner, pieces, sizeof *reported, reported));
     for (size_t i = 0; i < out->count; i++) {
-        memcpy(out->x + 3 * i, told[i].x, sizeof told[i].x);
-        out->ever_free[i] = told[i].ever_free != 0;
+        memcpy(out->x + 3 * i, reported[i].x, sizeof reported[i].x);
+        out->ever_free[i] = reported[i].ever_free != 0;
     }
 done:
-    free(told);
+    free(reported);
     return err;
 }
 

@@ -87,9 +87,9 @@ static void answer_first(const void *known, tac_gid id, void *record)
 enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac_graph *graph, const tac_gid *value,
                          size_t n, const tac_gid *id, tac_gid *out)
 {
-    struct told {
+    struct reported {
         tac_gid id, value;
-    } *tell = NULL, *told = NULL;
+    } *tell = NULL, *reported = NULL;
     int32_t *to = NULL;
     tac_gid *table = NULL;
     size_t total = 0;
@@ -103,14 +103,14 @@ enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac
     if (err == TAC_OK)
         err = tac_alloc(ctx, (size_t)(end - begin), sizeof *table, &table);
     for (tac_lid i = 0; err == TAC_OK && i < graph->count; i++) {
-        tell[i] = (struct told){graph->id[i], value[i]};
+        tell[i] = (struct reported){graph->id[i], value[i]};
         to[i] = tac_block_rank(graph->total, ctx->size, graph->id[i]);
     }
-    TAC_TRY(tac_distribute(ctx, err, (size_t)graph->count, to, tell, sizeof *tell, &told, &total));
+    TAC_TRY(tac_distribute(ctx, err, (size_t)graph->count, to, tell, sizeof *tell, &reported, &total));
     for (size_t k = 0; k < (size_t)(end - begin); k++)
         table[k] = -1;
     for (size_t k = 0; k < total; k++)
-        table[told[k].id - begin] = told[k].value;
+        table[reported[k].id - begin] = reported[k].value;
     for (size_t k = 0; k < n; k++)
         to[k] = tac_block_rank(graph->total, ctx->size, id[k]);
     const struct known known = {begin, table};
@@ -119,7 +119,7 @@ enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac
         TAC_CHECK(out[k] >= 0); /* an edge to a vertex that no rank has */
 done:
     free(tell);
-    free(told);
+    free(reported);
     free(to);
     free(table);
     return err;

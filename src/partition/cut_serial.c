@@ -205,7 +205,7 @@ static int take_heavy(size_t nodes, const tac_lid *heavy, const double *weight, 
 }
 
 /* METIS gives up on the balance of small graphs, stars and the like: vertices go from the heaviest part to the lightest
- * until no part is far above the mean. load (parts): told. */
+ * until no part is far above the mean. load (parts): set. */
 static void even_out(size_t nodes, const double *weight, int parts, double *load, int32_t *part)
 {
     double sum = 0;

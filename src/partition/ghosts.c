@@ -52,7 +52,7 @@ enum tac_err tac_owners_find(struct tac_ctx *ctx, tac_gid total, tac_lid n, cons
     struct directory directory = {first, NULL};
     struct claim *claim = NULL, *claims = NULL;
     int32_t *to = NULL, *ask = NULL;
-    size_t told = 0;
+    size_t reported = 0;
     TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *claim, &claim));
     TAC_TRY(tac_alloc(ctx, (size_t)n, sizeof *to, &to));
     TAC_TRY(tac_alloc(ctx, count, sizeof *ask, &ask));
@@ -64,8 +64,8 @@ enum tac_err tac_owners_find(struct tac_ctx *ctx, tac_gid total, tac_lid n, cons
     for (size_t k = 0; k < count; k++)
         ask[k] = tac_block_rank(total, ctx->size, wanted[k]);
 done:
-    err = tac_distribute(ctx, err, (size_t)n, to, claim, sizeof *claim, &claims, &told);
-    for (size_t k = 0; k < told && !err; k++)
+    err = tac_distribute(ctx, err, (size_t)n, to, claim, sizeof *claim, &claims, &reported);
+    for (size_t k = 0; k < reported && !err; k++)
         directory.owner[claims[k].id - first] = (int32_t)claims[k].owner;
     if (!err)
         err = tac_ask(ctx, TAC_OK, count, ask, wanted, answer_owner, &directory, sizeof *owner, owner);

@@ -24,7 +24,7 @@ bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, siz
 
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes)
 {
-    return tac_halo_buffer(halo, &n->told, &n->told_capacity, bytes);
+    return tac_halo_buffer(halo, &n->report, &n->report_capacity, bytes);
 }
 
 void tac_halo_delay(struct tac_halo *halo)
@@ -84,11 +84,11 @@ void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self
         size_t bytes = halo->down ? 0 : fill(self, n);
         bytes = (halo->down ? 0 : bytes) + 1;
         const char *message = &down_only;
-        if (n->told_capacity >= bytes || tac_halo_room(halo, n, bytes))
-            message = n->told;
-        bytes = message == n->told ? bytes : 1;
-        if (message == n->told)
-            n->told[bytes - 1] = (char)halo->down;
+        if (n->report_capacity >= bytes || tac_halo_room(halo, n, bytes))
+            message = n->report;
+        bytes = message == n->report ? bytes : 1;
+        if (message == n->report)
+            n->report[bytes - 1] = (char)halo->down;
         tac_halo_delay(halo);
         if (MPI_Isend(message, (int)bytes, MPI_BYTE, n->rank, tag, halo->ctx->comm, &n->telling) != MPI_SUCCESS)
             tac_halo_mpi_failed(halo, "telling a neighbour");
@@ -139,7 +139,7 @@ void tac_halo_destroy(struct tac_halo *halo)
         free(n->give);
         free(n->out);
         free(n->in);
-        free(n->told);
+        free(n->report);
         free(n->heard);
     }
     free(halo->neighbor);

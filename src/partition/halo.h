@@ -45,9 +45,9 @@ struct tac_neighbor {
     struct tac_lane send, receive;
     size_t need_count, need_capacity, give_count, give_capacity;
     tac_lid *need, *give; /* owned: ghosts whose motion this rank receives; own vertices whose motion it sends */
-    size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
-    char *out, *in;     /* owned: tick messages */
-    char *told, *heard; /* owned: other messages */
+    size_t out_capacity, in_capacity, report_capacity, heard_count, heard_capacity;
+    char *out, *in;       /* owned: tick messages */
+    char *report, *heard; /* owned: other messages */
     MPI_Request request, telling;
 };
 
@@ -120,11 +120,11 @@ struct tac_neighbor *tac_halo_neighbor(struct tac_halo *halo, int rank);
 /* Local. Decides which neighbours messages go to. */
 void tac_halo_link(struct tac_halo *halo);
 
-/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
+/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->report (its size returned),
  * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
 void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
                        void (*empty)(void *self, struct tac_neighbor *n), void *self);
-/* Local. Room in n->told for `bytes`; false (and down) if there is none. */
+/* Local. Room in n->report for `bytes`; false (and down) if there is none. */
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
 /* Local. The same of any buffer of messages. */
 bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, size_t bytes);

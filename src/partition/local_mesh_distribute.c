@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct told_owner {
+struct owner_report {
     tac_gid id;
     int64_t owner;
 };
@@ -12,7 +12,7 @@ struct told_owner {
 enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_directory *d)
 {
     const size_t n = (size_t)p->vertex_count;
-    struct told_owner *tell = NULL, *came = NULL;
+    struct owner_report *tell = NULL, *came = NULL;
     int32_t *to = NULL;
     size_t came_count = 0, block;
     d->total = p->vertex_total;
@@ -25,7 +25,7 @@ enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p,
         err = tac_alloc(ctx, block, sizeof *d->owner, &d->owner);
     for (size_t i = 0; i < n && err == TAC_OK; i++) {
         TAC_CHECK(p->owner[i] >= 0 && p->owner[i] < ctx->size);
-        tell[i] = (struct told_owner){p->vertex_id[i], p->owner[i]};
+        tell[i] = (struct owner_report){p->vertex_id[i], p->owner[i]};
         to[i] = tac_block_rank(d->total, ctx->size, p->vertex_id[i]);
     }
     TAC_TRY(tac_distribute(ctx, err, n, to, tell, sizeof *tell, &came, &came_count));

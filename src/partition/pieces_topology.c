@@ -20,8 +20,8 @@ struct side {
     tac_gid apex;    /* the triangle's third vertex, or, if it has the side in the direction b -> a, -1 minus that */
 };
 
-/* What the one who sent a side is told. */
-struct edge_told {
+/* What the rank that sent a side gets back. */
+struct edge_report {
     tac_gid number; /* of the edge on the rank that made it */
     int32_t valence, place;
 };
@@ -46,7 +46,7 @@ struct maker {
     size_t side_count;
     struct side *side;                    /* owned: what came */
     struct tac_keyed *order;              /* owned: sides by (a, b, element) */
-    struct edge_told *told;               /* owned, (side_count) in the order they came */
+    struct edge_report *reported;         /* owned, (side_count) in the order they came */
     int64_t *count, *came, *back, *place; /* owned: sent, came and back (ranks) in one array; place of each side sent */
     /* so far: */
     tac_gid edge_count;
@@ -58,11 +58,11 @@ static void free_round(struct maker *m)
 {
     free(m->side);
     free(m->order);
-    free(m->told);
+    free(m->reported);
     free(m->place);
     m->side = NULL;
     m->order = NULL;
-    m->told = NULL;
+    m->reported = NULL;
     m->place = NULL;
 }
 
@@ -149,7 +149,7 @@ static enum tac_err sort_sides(struct maker *m)
     const size_t n = m->side_count;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_alloc(m->ctx, n, sizeof *m->order, &m->order));
-    TAC_TRY(tac_alloc(m->ctx, n, sizeof *m->told, &m->told));
+    TAC_TRY(tac_alloc(m->ctx, n, sizeof *m->reported, &m->reported));
     for (size_t i = 0; i < n; i++)
         m->order[i] = (struct tac_keyed){m->side[i].element, (int64_t)i};
     TAC_TRY(tac_sort_keyed(m->ctx, n, m->order));
@@ -209,7 +209,8 @@ static enum tac_err number_edges(struct maker *m, tac_gid *end, int32_t *to, siz
         const struct side *s = &m->side[m->order[i].index];
         j = run_end(m, i, &triangles);
         for (size_t k = i; k < j; k++)
-            m->told[m->order[k].index] = (struct edge_told){m->edge_count, triangles, k - i < 2 ? (int32_t)(k - i) : 2};
+            m->reported[m->order[k].index] =
+                (struct edge_report){m->edge_count, triangles, k - i < 2 ? (int32_t)(k - i) : 2};
         if (triangles == 2)
             TAC_TRY(add_hinge(m, i, m->edge_count));
         m->valence[s->a - m->first]++;
@@ -248,18 +249,18 @@ done:
 static enum tac_err answer_sides(struct maker *m)
 {
     struct tac_pieces *p = m->p;
-    struct edge_told *got = NULL;
+    struct edge_report *got = NULL;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_exchange(m->ctx, m->told, m->came, sizeof *m->told, &got, m->back));
+    TAC_TRY(tac_exchange(m->ctx, m->reported, m->came, sizeof *m->reported, &got, m->back));
     for (size_t i = 0; i < m->sent.count; i++) {
-        const struct edge_told *told = &got[m->place[i]];
+        const struct edge_report *reported = &got[m->place[i]];
         const int64_t side = m->sent.which[i], segment = side - 3 * (int64_t)p->triangle_count;
         if (segment >= 0) {
-            p->segment_edge[segment] = told->number;
+            p->segment_edge[segment] = reported->number;
         } else {
-            p->triangle_edge[side] = told->number;
-            p->triangle_valence[side] = told->valence;
-            p->triangle_place[side] = (uint8_t)told->place;
+            p->triangle_edge[side] = reported->number;
+            p->triangle_valence[side] = reported->valence;
+            p->triangle_place[side] = (uint8_t)reported->place;
         }
     }
 done:

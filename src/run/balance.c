@@ -1,4 +1,4 @@
-/* balance.c: ranks that are out of balance: the scene is distributed anew while it runs. */
+/* balance.c: decides when the ranks are out of balance, and then distributes the scene anew while it runs. */
 #include "io/record/record.h"
 #include "partition/cut.h"
 #include "run/rebalance.h"
@@ -7,39 +7,41 @@
 
 enum {
     PASSES_PER_LOOK = 32,
-    DEEP_MESSAGES =
-        2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
+    DEEP_MESSAGES = 2048, /* this many messages, and DEEP_MESSAGES_PER_VERTEX for each vertex of a rank, take about as
+                       long as a rebalancing */
     DEEP_MESSAGES_PER_VERTEX = 2,
     MOST_DEEP_MESSAGES = 64 * DEEP_MESSAGES,
     SOON = 8,       /* passes */
-    ON_ONE = 1024,  /* balls: such a scene begins on one rank */
-    OF_ELEMENTS = 4 /* a vertex with elements takes as long as so many balls */
+    ON_ONE = 1024,  /* a scene of fewer balls begins on one rank */
+    OF_ELEMENTS = 4 /* a vertex with elements takes as long as this many balls */
 };
 
 static const double SKEWED = 1.08, TWICE = .15;
-/* What a deal takes: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s. */
-static const double DEAL_S = .01, DEAL_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
-/* What a window takes several ranks beside the work: meeting at its instants and at its end, and waiting there, s. */
+/* Cost of a distribution: by itself, for each vertex of a rank, and for each vertex of the graph that rank 0 cuts, s.
+ */
+static const double DISTRIBUTION_S = .01, DISTRIBUTION_VERTEX_S = 12e-6, CUT_VERTEX_S = 3e-6;
+/* Extra cost of a window on several ranks: they exchange messages at its instants and at its end, and wait there, s. */
 static const double MEET_S = 350e-6;
-/* What a vertex takes in each window whatever it does, s: without elements, where it is least. */
+/* Least cost of a vertex in each window, s: that of a vertex without elements. */
 static const double VERTEX_S = 50e-9;
 
-/* All to the first rank. */
-static void gather(struct tac_pieces *pieces)
+/* Gives all vertices to rank 0. */
+static void give_all_to_first(struct tac_pieces *pieces)
 {
     for (tac_lid i = 0; i < pieces->vertex_count; i++)
         pieces->owner[i] = 0;
 }
 
-/* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/reference/ranks.md).
+/* May one rank have the whole scene? With kinetic structures ranks exchange fewer messages, and each rank has only its
+ * part of them (docs/reference/ranks.md).
  */
 static bool may_gather(const struct tac_simulation *sim)
 {
-    return sim->way->balance != NULL && !sim->balance.deals && !sim->balance.shuffle &&
+    return sim->integrator->balance != NULL && !sim->balance.distributes_small && !sim->balance.shuffle &&
            sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
 }
 
-enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *pieces)
+enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pieces *pieces)
 {
     struct tac_balance *b = &sim->balance;
     int64_t work = 0;
@@ -51,11 +53,11 @@ enum tac_err tac_simulation_deal(struct tac_simulation *sim, struct tac_pieces *
     b->gathered = work < ON_ONE && may_gather(sim);
     if (!b->gathered)
         return tac_distribute_first(sim->ctx, sim->whole, pieces);
-    gather(pieces);
+    give_all_to_first(pieces);
     return TAC_OK;
 }
 
-/* joined: only clusters in deep contact change hands. */
+/* joined: only clusters of vertices in deep contact change their rank. */
 static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
 {
     enum tac_err err;
@@ -65,54 +67,55 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
     double balance;
     TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces));
     if (b->gathered)
-        gather(pieces);
+        give_all_to_first(pieces);
     else if (joined)
         for (tac_lid i = 0; i < pieces->vertex_count; i++)
             pieces->owner[i] = sim->ctx->rank;
     else
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
-    if (!b->shuffle && !b->gathered && sim->way->balance != NULL)
-        TAC_TRY(sim->way->balance->join(sim->state, pieces));
+    if (!b->shuffle && !b->gathered && sim->integrator->balance != NULL)
+        TAC_TRY(sim->integrator->balance->join(sim->state, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
     TAC_TRY(tac_rebalance_move(sim, pieces, &moved));
-    TAC_TRY(tac_agree(sim->ctx, sim->way->record->begin(sim->state, sim->record ? &sim->record->log : NULL)));
+    TAC_TRY(tac_agree(sim->ctx, sim->integrator->record->begin(sim->state, sim->record ? &sim->record->log : NULL)));
 done:
     tac_pieces_destroy(&pieces);
     return err;
 }
 
-/* An integrator that does not tell its work is never dealt anew for its sake. */
-static struct tac_workload look_at_load(const struct tac_simulation *sim)
+/* The work so far. It stays 0 for an integrator that does not count its work, so such a simulation is not distributed
+ * anew because of its work. */
+static struct tac_workload read_load(const struct tac_simulation *sim)
 {
     struct tac_workload load = {0};
-    if (sim->way->balance != NULL)
-        sim->way->balance->load(sim->state, &load);
+    if (sim->integrator->balance != NULL)
+        sim->integrator->balance->load(sim->state, &load);
     return load;
 }
 
-/* deal_s: of the workload. */
-static int64_t least_deep_messages(const struct tac_simulation *sim, double deal_s)
+/* distribution_s: of the workload. */
+static int64_t least_deep_messages(const struct tac_simulation *sim, double distribution_s)
 {
-    return (int64_t)(DEEP_MESSAGES * (1 + deal_s / DEAL_S)) +
+    return (int64_t)(DEEP_MESSAGES * (1 + distribution_s / DISTRIBUTION_S)) +
            DEEP_MESSAGES_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
 }
 
-/* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
- * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
-static bool has_too_many_deep_messages(struct tac_simulation *sim)
+/* Have ranks exchanged so many messages for deep pairs that a rebalancing would have been cheaper? If a distribution
+ * has not helped, so that as many messages follow soon, the next one waits for more messages. */
+static bool sends_too_much(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
-    if (sim->local == NULL || b->shuffle || sim->way->balance == NULL)
+    if (sim->local == NULL || b->shuffle || sim->integrator->balance == NULL)
         return false;
     if (b->deep_messages == 0)
-        b->deep_messages = least_deep_messages(sim, look_at_load(sim).deal_s);
-    return sim->way->balance->deep_messages(sim->state) > b->deep_messages;
+        b->deep_messages = least_deep_messages(sim, read_load(sim).distribution_s);
+    return sim->integrator->balance->deep_messages(sim->state) > b->deep_messages;
 }
 
-/* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
- * look.  Contacts come and go: what was worked since one look alone says too little about what will come. */
-static void forget_half(struct tac_workload *from, const struct tac_workload *load)
+/* Moves `from` halfway to `load`, so that older work counts half as much as the work until the next look. The work
+ * since one look alone says too little about the future, because contacts come and go. */
+static void halve_old_load(struct tac_workload *from, const struct tac_workload *load)
 {
     from->ticks_s += .5 * (load->ticks_s - from->ticks_s);
     from->contact_s += .5 * (load->contact_s - from->contact_s);
@@ -120,7 +123,7 @@ static void forget_half(struct tac_workload *from, const struct tac_workload *lo
     from->counted_s += .5 * (load->counted_s - from->counted_s);
 }
 
-static void move_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
+static void shift_load(struct tac_workload *load, const struct tac_workload *from, const struct tac_workload *to)
 {
     load->ticks_s += to->ticks_s - from->ticks_s;
     load->contact_s += to->contact_s - from->contact_s;
@@ -128,38 +131,40 @@ static void move_load(struct tac_workload *load, const struct tac_workload *from
     load->counted_s += to->counted_s - from->counted_s;
 }
 
-/* What ranks have worked since the last deal by balance stands: a new simulation begins with other counts, those of all
- * ranks on the first one. */
+/* Moves clusters in deep contact to one rank each. The work since the last distribution by balance still counts, so it
+ * is corrected: the new state begins with other counts (rank 0 gets those of all ranks). */
 static enum tac_err join_deep(struct tac_simulation *sim)
 {
     enum tac_err err;
     struct tac_balance *b = &sim->balance;
-    const struct tac_workload before = look_at_load(sim);
+    const struct tac_workload before = read_load(sim);
     const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
-    b->deep_messages = !soon                                   ? least_deep_messages(sim, before.deal_s)
+    b->deep_messages = !soon                                   ? least_deep_messages(sim, before.distribution_s)
                        : b->deep_messages < MOST_DEEP_MESSAGES ? 2 * b->deep_messages
                                                                : b->deep_messages;
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
-    sim->way->balance->clear_deep_messages(sim->state);
-    const struct tac_workload after = look_at_load(sim);
-    move_load(&b->load, &before, &after);
-    move_load(&b->recent, &before, &after);
+    sim->integrator->balance->clear_deep_messages(sim->state);
+    const struct tac_workload after = read_load(sim);
+    shift_load(&b->load, &before, &after);
+    shift_load(&b->recent, &before, &after);
 done:
     return err;
 }
 
-/* About how long a deal takes. */
-static double whole_deal_s(const struct tac_simulation *sim, const struct tac_workload *load)
+/* About how long a distribution takes, s. */
+static double distribution_cost_s(const struct tac_simulation *sim, const struct tac_workload *load)
 {
     const double total = (double)sim->local->mesh->part->vertex_total;
-    return DEAL_S + load->deal_s + DEAL_VERTEX_S * total / sim->ctx->size + CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
+    return DISTRIBUTION_S + load->distribution_s + DISTRIBUTION_VERTEX_S * total / sim->ctx->size +
+           CUT_VERTEX_S * fmin(total, TAC_CUT_MOST);
 }
 
-/* Has what was lost since the last deal, because ranks had unequal work or evaluated contacts twice, or because they
- * had so little work that one of them would have been done sooner, or one had so much, become more than a deal costs?
- * So no run loses more than twice what it would lose if all were known beforehand. */
-static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
+/* Is the time lost since the last distribution more than a distribution costs? Time is lost if ranks have unequal work,
+ * if they evaluate contacts twice, if several ranks have so little work that one would be faster, or if one rank has so
+ * much that several would be faster. With this rule no run loses more than twice the time that it would lose with
+ * perfect foresight. */
+static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac_workload *load, bool *yes)
 {
     struct tac_balance *b = &sim->balance;
     const double ticks_s = load->ticks_s - b->load.ticks_s, contact_s = load->contact_s - b->load.contact_s;
@@ -169,12 +174,13 @@ static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_worklo
         MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Bcast(sum, 4, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while comparing the ranks' work");
-    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = whole_deal_s(sim, load);
+    const double mean = sum[0] / sim->ctx->size, twice = sum[1] / sim->ctx->size, cost = distribution_cost_s(sim, load);
     const bool skewed = most > SKEWED * mean && most - mean > cost;
     const bool talkative = twice > TWICE && !b->cut_known && twice * (sum[2] / sim->ctx->size) > cost;
-    /* What all ranks gain over one, or lose: by counts, because the clock of a busy machine would share out anything.
+    /* Gain of all ranks over one rank (negative: loss), s. It is computed from counts, because clocks of a busy machine
+     * would always call for more ranks.
      */
-    const double windows = (double)(b->passes - b->dealt_at), size = sim->ctx->size,
+    const double windows = (double)(b->passes - b->distributed_at), size = sim->ctx->size,
                  all = sum[3] + windows * VERTEX_S * (double)sim->local->mesh->part->vertex_total,
                  gain = all * (1 - 1 / size) - windows * MEET_S;
     const bool other = b->gathered ? gain > cost : -gain > cost && may_gather(sim);
@@ -183,8 +189,8 @@ static enum tac_err worth_it(struct tac_simulation *sim, const struct tac_worklo
     return TAC_OK;
 }
 
-/* Looked at after 4, 8, 16, 32 passes, and then every 32: what touches what is known soon after the start, and the
- * first deal knew nothing of it. */
+/* Looks at the balance after 4, 8, 16 and 32 passes, and then every 32. The early looks are needed because the first
+ * distribution does not know the contacts, which are known soon after the start. */
 enum tac_err tac_simulation_balance(struct tac_simulation *sim)
 {
     enum tac_err err = TAC_OK;
@@ -192,24 +198,24 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     const int64_t pass = ++b->passes;
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
     struct tac_workload load;
-    bool deal = b->shuffle != 0;
-    if (has_too_many_deep_messages(sim))
+    bool distribute = b->shuffle != 0;
+    if (sends_too_much(sim))
         return join_deep(sim);
-    if (sim->local == NULL || (!look && !deal && pass > 1))
+    if (sim->local == NULL || (!look && !distribute && pass > 1))
         return TAC_OK;
-    load = look_at_load(sim);
+    load = read_load(sim);
     if (pass == 1)
-        b->load = b->recent = load; /* of a run that goes on: what was done before */
-    if (!deal)
-        TAC_TRY(worth_it(sim, &load, &deal));
-    if (!deal) {
-        forget_half(&b->recent, &load);
+        b->load = b->recent = load; /* in a run that continues: work before this process */
+    if (!distribute)
+        TAC_TRY(is_worth_moving(sim, &load, &distribute));
+    if (!distribute) {
+        halve_old_load(&b->recent, &load);
         return TAC_OK;
     }
-    b->cut_known = !b->gathered; /* a better cut for these contacts is not to be had */
-    b->dealt_at = pass;
+    b->cut_known = !b->gathered; /* the cut takes the present contacts into account */
+    b->distributed_at = pass;
     err = distribute_again(sim, false);
-    b->load = b->recent = sim->state ? look_at_load(sim) : (struct tac_workload){0};
+    b->load = b->recent = sim->state ? read_load(sim) : (struct tac_workload){0};
 done:
     return err;
 }

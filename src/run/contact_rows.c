@@ -1,12 +1,13 @@
-/* contact_rows.c: the list of contacts of a frame, in an order that does not depend on the ranks: by kind, then by the
- * primitives' ids. */
+/* contact_rows.c: makes the list of contacts of a frame, in an order that does not depend on the ranks: by kind, then
+ * by the primitives' ids. */
 #include "base/exchange.h"
 #include "contact/contacts.h"
 #include "run/requested_fields.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Each rank sorts a range of kinds and first primitives, so that the ranks' lists are one behind the other. */
+/* Each rank sorts one range of kinds and first primitives, so that the whole list is the ranks' lists one after the
+ * other. */
 static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struct tac_contact **list, size_t *count)
 {
     enum { KINDS = TAC_CONTACT_VERTEX_VERTEX + 1 };
@@ -35,7 +36,7 @@ static enum tac_err sort_over_ranks(struct tac_ctx *ctx, enum tac_err err, struc
     return TAC_OK;
 }
 
-static void put(const struct tac_contact *c, size_t i, void *const data[TAC_DATASETS])
+static void put_contact(const struct tac_contact *c, size_t i, void *const data[TAC_DATASETS])
 {
     ((int32_t *)data[TAC_DATA_CONTACTS_KIND])[i] = (int32_t)c->kind;
     memcpy((tac_gid *)data[TAC_DATA_CONTACTS_VERTICES] + 4 * i, c->vertex, sizeof c->vertex);
@@ -50,7 +51,7 @@ enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *
     struct tac_ctx *ctx = sim->ctx;
     struct tac_contact *list = NULL;
     size_t count = 0;
-    enum tac_err err = sim->way->contacts(sim->state, &list, &count);
+    enum tac_err err = sim->integrator->contacts(sim->state, &list, &count);
     TAC_TRY(sort_over_ranks(ctx, err, &list, &count));
     int64_t rows = (int64_t)count, before = 0;
     MPI_Exscan(&rows, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
@@ -63,7 +64,7 @@ enum tac_err tac_fields_contacts(struct tac_simulation *sim, struct tac_fields *
     TAC_TRY(tac_agree(ctx, err));
     for (size_t i = 0; i < count; i++) {
         fields->contact_row[i] = before + (tac_gid)i;
-        put(&list[i], i, fields->data);
+        put_contact(&list[i], i, fields->data);
     }
     for (int k = TAC_DATA_CONTACTS_KIND; k < TAC_DATASETS; k++)
         fields->field[frame->field_count++] =

@@ -1,4 +1,4 @@
-/* distribute.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
+/* distribute.c: makes the first distribution of a scene over the ranks, from the graph of the elements in its pieces
  * (docs/reference/ranks.md, Reading and the first distribution). */
 #include "partition/corners.h"
 #include "partition/graph_rows.h"
@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tac_err tac_tell(struct tac_ctx *ctx, struct tac_telling *t, int32_t to, tac_gid row, tac_gid neighbor,
-                      double weight)
+enum tac_err tac_report_edge(struct tac_ctx *ctx, struct tac_edge_reports *t, int32_t to, tac_gid row, tac_gid neighbor,
+                             double weight)
 {
     enum tac_err err;
-    TAC_TRY(tac_grow(ctx, &t->told, &t->told_capacity, t->count + 1, sizeof *t->told));
+    TAC_TRY(tac_grow(ctx, &t->report, &t->report_capacity, t->count + 1, sizeof *t->report));
     TAC_TRY(tac_grow(ctx, &t->to, &t->to_capacity, t->count + 1, sizeof *t->to));
-    t->told[t->count] = (struct tac_told){row, neighbor, weight};
+    t->report[t->count] = (struct tac_edge_report){row, neighbor, weight};
     t->to[t->count++] = to;
 done:
     return err;
 }
 
-/* What was told becomes rows where it belongs. */
-static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct tac_telling *t,
-                          struct tac_graph_rows *rows)
+/* Sends the reported edges to the ranks that have their rows, and adds them to the rows there. */
+static enum tac_err make_rows(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p,
+                              struct tac_edge_reports *t, struct tac_graph_rows *rows)
 {
-    struct tac_told *came = NULL;
+    struct tac_edge_report *came = NULL;
     size_t count = 0;
-    TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->told, sizeof *t->told, &came, &count));
+    TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->report, sizeof *t->report, &came, &count));
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
         const tac_lid row = tac_id_find(p->vertex_id, p->vertex_count, came[i].row);
         TAC_CHECK(row >= 0);
@@ -36,7 +36,7 @@ static enum tac_err bring(struct tac_ctx *ctx, enum tac_err err, const struct ta
     err = tac_agree(ctx, err);
 done:
     free(came);
-    free(t->told);
+    free(t->report);
     free(t->to);
     memset(t, 0, sizeof *t);
     return err;
@@ -44,36 +44,36 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err tell_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_telling *t, tac_gid a,
-                              tac_gid b, double weight)
+static enum tac_err report_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_edge_reports *t, tac_gid a,
+                                tac_gid b, double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
-    return tac_tell(ctx, t, c->holder[i], c->id[i], c->id[j],
-                    c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
+    return tac_report_edge(ctx, t, c->holder[i], c->id[i], c->id[j],
+                           c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
-static enum tac_err tell_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
-                                  struct tac_telling *t)
+static enum tac_err report_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
+                                    struct tac_edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
         const tac_gid *v = p->triangle + i / 3 * 3;
-        if (p->triangle_place[i] == 0) /* an edge's first triangle tells it */
-            TAC_TRY(tell_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
+        if (p->triangle_place[i] == 0) /* only the first triangle of an edge reports it */
+            TAC_TRY(report_edge(ctx, c, t, v[(i + 1) % 3], v[(i + 2) % 3], 1));
     }
     for (int64_t i = 0; i < p->segment_count; i++)
-        TAC_TRY(tell_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
-    /* Inside a solid an edge is told by every tetrahedron that has it; around an inner edge there are some six. */
+        TAC_TRY(report_edge(ctx, c, t, p->segment[2 * i], p->segment[2 * i + 1], 1));
+    /* Every tetrahedron of a solid reports its edges; an inner edge has about six tetrahedra. */
     for (int64_t i = 0; i < p->tetrahedron_count; i++)
         for (int k = 0; k < 4; k++)
             for (int n = k + 1; n < 4; n++) {
                 const tac_gid *v = p->tetrahedron + 4 * i;
-                TAC_TRY(tell_edge(ctx, c, t, v[k], v[n], .2));
+                TAC_TRY(report_edge(ctx, c, t, v[k], v[n], .2));
             }
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
         if (v[2] != v[3])
-            TAC_TRY(tac_tell(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
+            TAC_TRY(tac_report_edge(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
     }
 done:
     return err;
@@ -83,14 +83,14 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
                                   struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
-    err = tell_elements(ctx, p, &corners, &t);
+    err = report_elements(ctx, p, &corners, &t);
     const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
     err = err ? err : near;
     tac_corners_free(&corners);
-    TAC_TRY(bring(ctx, err, p, &t, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
 done:
     tac_corners_free(&corners);
     return err;
@@ -101,8 +101,8 @@ done:
 
 static const double THREAD = .25; /* in edges of elements */
 
-/* Bits of the place along the curve. */
-static uint64_t morton(const double x[3], const double lo[3], double size)
+/* The place of x along the space-filling curve (Morton code). */
+static uint64_t morton_code(const double x[3], const double lo[3], double size)
 {
     uint64_t code = 0;
     for (int k = 0; k < 3; k++) {
@@ -139,21 +139,21 @@ static void sort_spots(size_t n, struct spot *spot)
         qsort(spot, n, sizeof *spot, compare_spots);
 }
 
-/* Is vertex i of the pieces threaded: a particle, or the first of its body? */
-static bool threaded(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
+/* Is vertex i of the pieces linked along the curve? It is if it is a particle, or the first vertex of its body. */
+static bool is_on_curve(const struct tac_scene *common, const struct tac_pieces *p, tac_lid i)
 {
     const struct tac_body *body = &common->settings->body[p->body[i]];
     return !body->has_elements || p->vertex_id[i] == body->vertex_begin;
 }
 
-/* Our vertices that are threaded, along the curve. */
+/* Lists the vertices of this rank that are linked along the curve, in the order of the curve. */
 static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                const double *x, struct spot **out, size_t *count)
 {
     double box[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}, size = 0; /* lo, -hi */
     size_t n = 0;
     for (tac_lid i = 0; i < p->vertex_count; i++) {
-        n += threaded(common, p, i);
+        n += is_on_curve(common, p, i);
         for (size_t k = 0; k < 3; k++) {
             box[k] = fmin(box[k], x[3 * (size_t)i + k]);
             box[k + 3] = fmin(box[k + 3], -x[3 * (size_t)i + k]);
@@ -166,13 +166,13 @@ static enum tac_err list_spots(struct tac_ctx *ctx, const struct tac_scene *comm
     *count = err ? 0 : n;
     n = 0;
     for (tac_lid i = 0; i < p->vertex_count && err == TAC_OK; i++)
-        if (threaded(common, p, i))
-            (*out)[n++] = (struct spot){morton(&x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
+        if (is_on_curve(common, p, i))
+            (*out)[n++] = (struct spot){morton_code(&x[3 * (size_t)i], box, size), p->vertex_id[i], ctx->rank};
     sort_spots(*count, *out);
     return err;
 }
 
-/* Codes from which on each rank but the first sorts: rank 0 chooses them, by samples of all. */
+/* Chooses the code at which the part of each rank begins; rank 0 does it, from samples of all ranks. */
 static enum tac_err choose_codes(struct tac_ctx *ctx, const struct spot *spot, size_t n, uint64_t *from)
 {
     enum { SAMPLES = 16 };
@@ -194,7 +194,7 @@ done:
     return err;
 }
 
-/* Which rank sorts each spot. */
+/* Chooses the rank that sorts each spot. */
 static enum tac_err choose_sorters(struct tac_ctx *ctx, enum tac_err err, const struct spot *spot, size_t n,
                                    int32_t *to)
 {
@@ -229,11 +229,11 @@ done:
     return err;
 }
 
-static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
-                           const double *x, double weight, struct tac_graph_rows *rows)
+static enum tac_err link_along_curve(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
+                                     const double *x, double weight, struct tac_graph_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     int32_t *to = NULL;
     size_t n, count = 0;
     tac_gid before = -1;
@@ -246,10 +246,10 @@ static enum tac_err thread(struct tac_ctx *ctx, const struct tac_scene *common, 
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
         if (before >= 0)
-            err = tac_tell(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
+            err = tac_report_edge(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
         before = sorted[k].vertex;
     }
-    TAC_TRY(bring(ctx, err, p, &t, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
 done:
     free(spot);
     free(sorted);
@@ -261,7 +261,7 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
                                 const double *x, struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_telling t = {0};
+    struct tac_edge_reports t = {0};
     enum tac_err err = TAC_OK;
     double sum[2] = {0, (double)rows->count};
     for (size_t k = 0; k < rows->count; k++)
@@ -270,8 +270,8 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
     const double edge = sum[1] > 0 ? sum[0] / sum[1] : 1;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, &t);
-    TAC_TRY(bring(ctx, err, p, &t, rows));
-    TAC_TRY(thread(ctx, common, p, x, edge, rows));
+    TAC_TRY(make_rows(ctx, err, p, &t, rows));
+    TAC_TRY(link_along_curve(ctx, common, p, x, edge, rows));
 done:
     tac_corners_free(&corners);
     return err;
@@ -287,7 +287,7 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
         rows.weight[i] = pieces->ever_free[i] ? 1 : .02;
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(link_elements(ctx, common, pieces, &rows));
-    TAC_TRY(thread(ctx, common, pieces, pieces->x, 1, &rows));
+    TAC_TRY(link_along_curve(ctx, common, pieces, pieces->x, 1, &rows));
     TAC_TRY(tac_graph_cut_rows(ctx, pieces->vertex_total, n, pieces->vertex_id, &rows, NULL, pieces->owner, NULL));
 done:
     tac_graph_rows_free(&rows);

@@ -1,5 +1,5 @@
-/* distribute_near.c: a distribution knows at most the contacts of now, but what lies over each other will touch
- * (docs/reference/ranks.md, Reading and the first distribution).
+/* distribute_near.c: links vertices that lie over each other. A distribution knows at most the contacts of now, but
+ * such vertices will touch later (docs/reference/ranks.md, Reading and the first distribution).
  *
  * Space is cut into columns along gravity, some edges of the meshes wide; without gravity, into cubes. In each of them
  * vertices of different bodies that follow each other are linked: strongly where they are near each other, weakly
@@ -18,7 +18,7 @@
 static const double WIDTH = .75, NEAR = 1.5;       /* of a column, and what is near in it, in mean edges */
 static const double NEAR_WEIGHT = 2, WEIGHT = .25; /* in edges of elements */
 
-/* A vertex on its way to the rank that has its column. */
+/* A vertex that is sent to the rank that has its column. */
 struct stand {
     uint64_t column;
     double height;
@@ -57,7 +57,7 @@ static double mean_edge(struct tac_ctx *ctx, const struct tac_pieces *p, const s
 }
 
 /* Three directions at right angles, the last one along gravity; false: there is none. */
-static bool directions(const struct tac_settings *settings, double axis[3][3])
+static bool find_directions(const struct tac_settings *settings, double axis[3][3])
 {
     const double *g = settings->gravity, size = sqrt(tac_dot(g, g));
     int least = 0;
@@ -82,22 +82,22 @@ static bool directions(const struct tac_settings *settings, double axis[3][3])
     return true;
 }
 
-static uint64_t cell(double along, double width)
+static uint64_t cell_of(double along, double width)
 {
     return (uint64_t)(int64_t)floor(fmax(-1e15, fmin(1e15, along / width)));
 }
 
-static void stand_on(const double *x, const double axis[3][3], bool falls, double width, struct stand *out)
+static void place_in_column(const double *x, const double axis[3][3], bool falls, double width, struct stand *out)
 {
-    out->column = tac_hash64(cell(tac_dot(x, axis[0]), width), cell(tac_dot(x, axis[1]), width));
+    out->column = tac_hash64(cell_of(tac_dot(x, axis[0]), width), cell_of(tac_dot(x, axis[1]), width));
     if (!falls)
-        out->column = tac_hash64(out->column, cell(tac_dot(x, axis[2]), width));
+        out->column = tac_hash64(out->column, cell_of(tac_dot(x, axis[2]), width));
     out->height = tac_dot(x, axis[2]);
 }
 
 enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings *settings, const struct tac_pieces *p,
                                  const struct tac_corners *corners, const double *x, double weight,
-                                 struct tac_telling *t)
+                                 struct tac_edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     struct stand *stand = NULL, *came = NULL;
@@ -105,7 +105,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     size_t n = 0, count = 0;
     double axis[3][3];
     const double edge = mean_edge(ctx, p, corners), width = WIDTH * edge;
-    const bool falls = directions(settings, axis);
+    const bool falls = find_directions(settings, axis);
     if (!(width > 0) || ctx->size == 1)
         return TAC_OK; /* alike on all ranks */
     err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *stand, &stand);
@@ -114,7 +114,7 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     for (tac_lid i = 0; i < p->vertex_count && !err; i++) {
         if (!p->ever_free[i] || !settings->body[p->body[i]].has_elements)
             continue;
-        stand_on(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
+        place_in_column(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
         stand[n].vertex = p->vertex_id[i];
         stand[n].holder = ctx->rank;
         stand[n].body = p->body[i];
@@ -127,8 +127,8 @@ enum tac_err tac_distribute_near(struct tac_ctx *ctx, const struct tac_settings 
     for (size_t k = 1; k < count && !err; k++) {
         const struct stand *a = &came[k - 1], *b = &came[k];
         if (a->column == b->column && a->body != b->body)
-            err = tac_tell(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
-                           weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
+            err = tac_report_edge(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
+                                  weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
     }
 done:
     free(stand);

@@ -1,4 +1,5 @@
-/* follow.c: reactions and histories: sums over this rank's vertices, which are exact over all ranks. */
+/* follow.c: writes reactions and histories: sums over the vertices, which are exact and so do not depend on the ranks.
+ */
 #include "run/follow.h"
 #include "base/exchange.h"
 #include "elements/element.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-static void push(void *user, const struct tac_element *element, const void *record, const double *rest)
+static void add_elastic_force(void *user, const struct tac_element *element, const void *record, const double *rest)
 {
     const struct tac_looking *l = user;
     const tac_lid *v = record;
@@ -22,8 +23,8 @@ static void push(void *user, const struct tac_element *element, const void *reco
             l->elastic[3 * (size_t)v[k] + (size_t)c] += f[k][c];
 }
 
-/* Collective. Positions and elastic forces; to be cleared also after a failure. */
-static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
+/* Collective. Finds positions and elastic forces. Clear it after a failure too. */
+static enum tac_err look_at_vertices(struct tac_simulation *sim, struct tac_looking *l)
 {
     enum tac_err err;
     double *x = NULL;
@@ -38,19 +39,19 @@ static enum tac_err look(struct tac_simulation *sim, struct tac_looking *l)
     if (!err)
         err = tac_alloc(sim->ctx, n, sizeof *l->motion, &l->motion);
     TAC_TRY(tac_agree(sim->ctx, err));
-    sim->way->positions(sim->state, x);
+    sim->integrator->positions(sim->state, x);
     TAC_TRY(tac_fields_positions(sim, x, &l->x));
     memset(l->motion, 0xff, n * sizeof *l->motion);
     for (tac_lid m = 0; m < l->scene->mesh->moved_count; m++)
         for (tac_lid k = 0; k < l->scene->mesh->moved[m].vertex_count; k++)
             l->motion[l->scene->mesh->moved[m].vertex[k]] = m;
-    sim->way->elements(sim->state, push, l);
+    sim->integrator->elements(sim->state, add_elastic_force, l);
 done:
     free(x);
     return tac_agree(sim->ctx, err);
 }
 
-static void clear(struct tac_looking *l)
+static void clear_looking(struct tac_looking *l)
 {
     free(l->x);
     free(l->elastic);
@@ -63,7 +64,7 @@ static void contact_force(const struct tac_looking *l, tac_lid i, double f[3])
         f[c] = l->span_s > 0 ? tac_state_impulse(&l->view, 3 * (size_t)i + (size_t)c) / l->span_s : 0;
 }
 
-static const double *velocity(const struct tac_looking *l, tac_lid i)
+static const double *velocity_of(const struct tac_looking *l, tac_lid i)
 {
     return (const double *)((const char *)l->view.velocity + (size_t)i * l->view.stride);
 }
@@ -77,7 +78,7 @@ static char *print_values(char *at, const double *value, int count)
     return at;
 }
 
-/* name: as CSV has it, in quotes. */
+/* The name is written in quotes, as CSV needs it. */
 enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines, const struct tac_follow_row *row)
 {
     enum tac_err err;
@@ -108,7 +109,7 @@ done:
 
 enum { CONTACT, ELASTIC = 3, MOMENT = 6, HELD = 9, REACTION_SUMS = 10 };
 
-/* Is the vertex where its script, or nothing, puts it? */
+/* Is the vertex held, by a script or because it never moves? */
 bool tac_follow_held(const struct tac_looking *l, tac_lid i)
 {
     const struct tac_scene *s = l->scene;
@@ -179,7 +180,7 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
     enum tac_err err = TAC_OK;
     if (!sim->whole->settings->output.reactions)
         return TAC_OK;
-    TAC_TRY(look(sim, &l));
+    TAC_TRY(look_at_vertices(sim, &l));
     err = tac_alloc(ctx, REACTION_SUMS * (size_t)bodies, sizeof *sum, &sum);
     if (!err)
         err = tac_alloc(ctx, (size_t)bodies, 1, &tells);
@@ -198,7 +199,7 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
         err = tac_output_lines(ctx, out, TAC_LINES_REACTIONS, lines.text, lines.length);
     err = tac_agree(ctx, err);
 done:
-    clear(&l);
+    clear_looking(&l);
     free(lines.text);
     free(sum);
     free(tells);
@@ -227,9 +228,9 @@ struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const 
                                    .mores = (flux ? TAC_FOLLOW_FLUX : 0) + (reaction ? TAC_FOLLOW_REACTION : 0)};
 }
 
-/* A row of one vertex, on its way to rank 0. */
+/* A row of one vertex, which is sent to rank 0. */
 struct vertex_row {
-    tac_gid vertex; /* within the body; first, as it is sorted by */
+    tac_gid vertex; /* within the body; first, because rows are sorted by it */
     double value[HISTORY_SUMS - 1];
 };
 
@@ -252,9 +253,9 @@ bool tac_follow_selected(const struct tac_looking *l, const struct tac_history *
     return inside;
 }
 
-static void describe(const struct tac_looking *l, tac_lid i, double value[HISTORY_SUMS])
+static void describe_vertex(const struct tac_looking *l, tac_lid i, double value[HISTORY_SUMS])
 {
-    const double *v = velocity(l, i), m = l->scene->mesh->mass[i];
+    const double *v = velocity_of(l, i), m = l->scene->mesh->mass[i];
     value[COUNT] = 1;
     value[MASS] = m;
     value[KINETIC] = .5 * m * tac_dot(v, v);
@@ -292,7 +293,7 @@ static enum tac_err follow_means(const struct tac_looking *l, tac_lid number, co
         double value[HISTORY_SUMS];
         if (l->scene->mesh->vertex_body[i] != h->body || !tac_follow_selected(l, h, index, i))
             continue;
-        describe(l, i, value);
+        describe_vertex(l, i, value);
         for (int k = 0; k < HISTORY_SUMS; k++)
             tac_accum_add(&sum[k], value[k]);
     }
@@ -321,7 +322,7 @@ static enum tac_err follow_each(const struct tac_looking *l, tac_lid number, con
         err = tac_grow(ctx, &row, &capacity, count + 1, sizeof *row);
         if (err)
             break;
-        describe(l, i, value);
+        describe_vertex(l, i, value);
         row[count].vertex = tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin;
         memcpy(row[count++].value, &value[MASS], sizeof row->value);
     }
@@ -342,7 +343,7 @@ done:
     return err;
 }
 
-/* The next multiple of its interval; from: or this one. */
+/* The next multiple of the history's interval after now; from: now is allowed too. */
 static tac_time next_of(const struct tac_scene *scene, const struct tac_history *h, tac_time now, bool from)
 {
     const double every_s = fmax(h->every_s, TAC_FRAME_GRAIN * scene->settings->quantum_s);
@@ -373,9 +374,9 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
     enum tac_err err = TAC_OK;
     if (tac_follow_next(sim->whole, now, true) != now)
         return TAC_OK;
-    if (sim->way->book != NULL)
-        TAC_TRY(sim->way->book->gather_impulses(sim->state));
-    TAC_TRY(look(sim, &l));
+    if (sim->integrator->book != NULL)
+        TAC_TRY(sim->integrator->book->gather_impulses(sim->state));
+    TAC_TRY(look_at_vertices(sim, &l));
     for (tac_lid k = 0; k < output->history_count; k++) {
         const struct tac_history *h = &output->history[k];
         if (next_of(sim->whole, h, now, true) != now)
@@ -398,7 +399,7 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
         err = tac_output_lines(sim->ctx, out, TAC_LINES_HISTORIES, lines.text, lines.length);
     err = tac_agree(sim->ctx, err);
 done:
-    clear(&l);
+    clear_looking(&l);
     free(index);
     free(lines.text);
     return err;

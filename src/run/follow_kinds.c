@@ -1,5 +1,5 @@
-/* follow_kinds.c: rows of histories that remember something: what has crossed a plane, and what holds a body while a
- * motion moves it. */
+/* follow_kinds.c: writes rows of histories that keep something from row to row: what has crossed a plane (flux), and
+ * the force that holds a body while a motion moves it (reaction). */
 #include "base/exchange.h"
 #include "run/follow_room.h"
 #include <math.h>
@@ -29,7 +29,7 @@ static tac_gid place_of(const struct tac_looking *l, const struct tac_history *h
     return -1;
 }
 
-/* Is the vertex in front of the plane?  On it, it is where it was. */
+/* Is the vertex in front of the plane? A vertex on the plane keeps its side. */
 static uint8_t side_of(const struct tac_looking *l, const struct tac_history *h, tac_lid i, uint8_t before)
 {
     double from[3];
@@ -95,9 +95,9 @@ done:
 
 enum { HELD, MOVED, GONE, CONTACT = 5, ELASTIC = 8, MOMENT = 11, SUMS = 14 };
 
-/* Contact impulses of a body since the last frame, (count, 3), as all ranks have them together. */
-static enum tac_err gather(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_state_view *view,
-                           tac_lid body, size_t count, double **out)
+/* Gathers the contact impulses of a body since the last frame, (count, 3), from all ranks. */
+static enum tac_err gather_contact_impulses(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                            const struct tac_state_view *view, tac_lid body, size_t count, double **out)
 {
     enum tac_err err;
     const tac_gid begin = scene->settings->body[body].vertex_begin;
@@ -130,7 +130,7 @@ enum tac_err tac_follow_frame(struct tac_simulation *sim, struct tac_follow *fol
         struct tac_followed *f = &follow->item[k];
         if (output->history[k].kind != TAC_HISTORY_REACTION)
             continue;
-        TAC_TRY(gather(sim->ctx, scene, &view, output->history[k].body, f->count, &impulse));
+        TAC_TRY(gather_contact_impulses(sim->ctx, scene, &view, output->history[k].body, f->count, &impulse));
         for (size_t c = 0; c < 3 * f->count; c++)
             f->pending[c] += impulse[c];
         free(impulse);
@@ -166,8 +166,8 @@ static void add_moved(const struct tac_looking *l, tac_lid i, struct tac_accum *
 }
 
 /* stroke, displacement, force, moment. */
-static enum tac_err tell(const struct tac_looking *l, tac_lid number, struct tac_accum *sum,
-                         struct tac_follow_lines *lines)
+static enum tac_err write_reaction(const struct tac_looking *l, tac_lid number, struct tac_accum *sum,
+                                   struct tac_follow_lines *lines)
 {
     const struct tac_history *h = &l->scene->settings->output.history[number];
     const double moved = tac_accum_value(&sum[MOVED]);
@@ -201,7 +201,7 @@ enum tac_err tac_follow_reaction(const struct tac_looking *l, tac_lid number, co
     struct tac_accum *sum = NULL;
     double *impulse = NULL;
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, SUMS, sizeof *sum, &sum)));
-    TAC_TRY(gather(ctx, l->scene, &l->view, h->body, f->count, &impulse));
+    TAC_TRY(gather_contact_impulses(ctx, l->scene, &l->view, h->body, f->count, &impulse));
     for (tac_lid i = 0; i < l->view.owned; i++) {
         if (l->scene->mesh->vertex_body[i] != h->body || !tac_follow_selected(l, h, index, i))
             continue;
@@ -219,7 +219,7 @@ enum tac_err tac_follow_reaction(const struct tac_looking *l, tac_lid number, co
     f->last = l->view.now;
     TAC_TRY(tac_sum_all(ctx, sum, SUMS));
     if (ctx->rank == 0)
-        err = tell(l, number, sum, lines);
+        err = write_reaction(l, number, sum, lines);
     err = tac_agree(ctx, err);
 done:
     free(sum);

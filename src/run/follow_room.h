@@ -1,19 +1,19 @@
-/* follow_room.h: what the files that follow a run share: the look at the vertices of now, and lines of a table. */
+/* follow_room.h: what the follow*.c files share: the state of this rank's vertices now, and lines of a table. */
 #ifndef TACTUS_RUN_FOLLOW_ROOM_H
 #define TACTUS_RUN_FOLLOW_ROOM_H
 
 #include "run/follow.h"
 #include <tactus/accum.h>
 
-/* What is known of this rank's vertices now. */
+/* The state of this rank's vertices now. */
 struct tac_looking {
     struct tac_simulation *sim;
     const struct tac_scene *scene;
     struct tac_state_view view;
-    double span_s;   /* since the last frame */
+    double span_s;   /* time since the last frame */
     double *x;       /* owned, (local vertices, 3), m */
     double *elastic; /* owned, (owned, 3), N */
-    tac_lid *motion; /* owned, (owned): which motion moves it, or -1 */
+    tac_lid *motion; /* owned, (owned): index of the motion that moves the vertex, or -1 */
 };
 
 static inline double tac_follow_seconds(const struct tac_looking *l)
@@ -27,7 +27,7 @@ struct tac_follow_lines {
     size_t length, capacity;
 };
 
-/* One of them: time, whole numbers, values, the name in quotes, more values. */
+/* A line: time, whole numbers, values, the name in quotes, more values. */
 struct tac_follow_row {
     double t_s;
     const char *name;

@@ -1,15 +1,15 @@
-/* follow_state.c: what histories remember from row to row: made, kept in checkpoints, taken from them. */
+/* follow_state.c: makes what histories keep from row to row, stores it in checkpoints, and reads it from them. */
 #include "run/follow_room.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
 
-/* Words of one history in a checkpoint: these, then its own. */
+/* Words of one history in a checkpoint: these, then those of its kind. */
 enum { KIND, DIGEST, LAST, COUNT, HEAD };
 enum { LIMBS = TAC_ACCUM_LIMBS + 1, FLUX = 3 + 2 * LIMBS };
 
-/* Of all that makes it the same history: a changed one begins anew. */
-static int64_t digest(const struct tac_history *h)
+/* A hash of all that defines the history: if it changes, the history begins anew. */
+static int64_t history_digest(const struct tac_history *h)
 {
     uint64_t sum = tac_hash64(0, (uint64_t)h->kind), bits;
     for (const char *c = h->name; *c != '\0'; c++)
@@ -24,7 +24,7 @@ static int64_t digest(const struct tac_history *h)
     return (int64_t)(sum >> 1);
 }
 
-static bool remembers(const struct tac_history *h)
+static bool has_memory(const struct tac_history *h)
 {
     return h->kind != TAC_HISTORY_VERTICES;
 }
@@ -34,8 +34,8 @@ static size_t words_of(const struct tac_history *h, size_t count)
     return h->kind == TAC_HISTORY_FLUX ? FLUX + (count + 63) / 64 : 3 * count;
 }
 
-static enum tac_err make(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_history *h,
-                         struct tac_followed *f)
+static enum tac_err make_followed(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_history *h,
+                                  struct tac_followed *f)
 {
     enum tac_err err = TAC_OK;
     const struct tac_body *body = &scene->settings->body[h->body];
@@ -72,7 +72,7 @@ enum tac_err tac_follow_store(const struct tac_simulation *sim, const struct tac
     enum tac_err err = TAC_OK;
     size_t total = 0;
     for (size_t k = 0; k < follow->count; k++)
-        if (remembers(&output->history[k]))
+        if (has_memory(&output->history[k]))
             total += HEAD + words_of(&output->history[k], follow->item[k].count);
     TAC_TRY(tac_alloc(sim->ctx, total, sizeof **word, word));
     *count = (int64_t)total;
@@ -80,10 +80,10 @@ enum tac_err tac_follow_store(const struct tac_simulation *sim, const struct tac
     for (size_t k = 0; k < follow->count; k++) {
         const struct tac_history *h = &output->history[k];
         const struct tac_followed *f = &follow->item[k];
-        if (!remembers(h))
+        if (!has_memory(h))
             continue;
         at[KIND] = h->kind;
-        at[DIGEST] = digest(h);
+        at[DIGEST] = history_digest(h);
         at[LAST] = f->last;
         at[COUNT] = (int64_t)f->count;
         if (h->kind == TAC_HISTORY_FLUX)
@@ -98,7 +98,7 @@ done:
 
 /* ---- in ---- */
 
-/* false: the words make no sense. */
+/* False if the words are damaged. */
 static bool get_flux(struct tac_followed *f, const int64_t *word)
 {
     const int64_t most = (int64_t)1 << 33; /* of a limb: carries are propagated before a checkpoint */
@@ -131,11 +131,11 @@ static bool get_reaction(struct tac_followed *f, const int64_t *word)
     return true;
 }
 
-/* Finds the history among the words; *there false: it is none of them. */
-static bool get(const struct tac_history *h, const int64_t *word, int64_t count, tac_time now, struct tac_followed *f,
-                bool *there)
+/* Finds the history among the words; *there false: it is not among them. */
+static bool find_words(const struct tac_history *h, const int64_t *word, int64_t count, tac_time now,
+                       struct tac_followed *f, bool *there)
 {
-    const int64_t mine = digest(h);
+    const int64_t mine = history_digest(h);
     *there = false;
     for (int64_t at = 0; at < count;) {
         const int64_t *head = word + at;
@@ -171,13 +171,13 @@ enum tac_err tac_follow_create(struct tac_simulation *sim, const int64_t *word, 
         const struct tac_history *h = &output->history[k];
         struct tac_followed *f = &follow->item[k];
         bool there = false;
-        if (!remembers(h))
+        if (!has_memory(h))
             continue;
-        TAC_TRY(make(sim->ctx, sim->whole, h, f));
+        TAC_TRY(make_followed(sim->ctx, sim->whole, h, f));
         f->last = sim->last_frame;
-        if (!get(h, word, count, now, f, &there))
+        if (!find_words(h, word, count, now, f, &there))
             TAC_TRY(tac_fail(sim->ctx, TAC_ERR_INPUT,
-                             "what the checkpoint says of the histories makes no sense; use another one"));
+                             "the checkpoint's data of the histories are damaged; use another checkpoint"));
     }
     *out = follow;
     follow = NULL;

@@ -10,7 +10,7 @@
  * Areas are thirds of triangles, now, as vectors, of which the part along the contact's normal counts: at the edge of a
  * box the sides that are not touched have none.
  *
- * Ids are dealt out in blocks: the rank of a block knows the areas of its vertices, and adds up in one order what the
+ * Ids are distributed in blocks: the rank of a block knows the areas of its vertices, and adds up in one order what the
  * contacts give them, so no bit depends on the ranks.
  */
 #include "base/exchange.h"
@@ -23,7 +23,7 @@
 #include <tactus/math.h>
 
 /* The area of a vertex, m^2. */
-struct told {
+struct reported {
     tac_gid vertex;
     double area[3];
 };
@@ -101,7 +101,7 @@ static enum tac_err share_areas(struct tac_simulation *sim, double (*area)[3], t
     struct tac_ctx *ctx = sim->ctx;
     const struct tac_scene *scene = tac_fields_scene(sim);
     const tac_gid total = sim->whole->mesh->vertex_count;
-    struct told *mine = NULL, *came = NULL;
+    struct reported *mine = NULL, *came = NULL;
     int32_t *to = NULL;
     size_t count = 0;
     b->begin = tac_block_begin(total, ctx->size, ctx->rank);
@@ -114,7 +114,7 @@ static enum tac_err share_areas(struct tac_simulation *sim, double (*area)[3], t
     if (!err)
         err = tac_alloc(ctx, (size_t)owned, sizeof *to, &to);
     for (tac_lid i = 0; i < owned && !err; i++) {
-        mine[i] = (struct told){tac_scene_id(scene, i), {area[i][0], area[i][1], area[i][2]}};
+        mine[i] = (struct reported){tac_scene_id(scene, i), {area[i][0], area[i][1], area[i][2]}};
         to[i] = (int32_t)rank_of(sim, mine[i].vertex);
     }
     TAC_TRY(tac_distribute(ctx, err, (size_t)owned, to, mine, sizeof *mine, &came, &count));
@@ -154,8 +154,8 @@ static struct gift gift_of(const struct tac_contact *c, const double (*area)[3],
 }
 
 /* The block's vertices get what contacts give them. area (4 count): of the contacts' vertices. */
-static enum tac_err give(struct tac_simulation *sim, const struct tac_contact *list, double (*area)[3], size_t count,
-                         struct block *b)
+static enum tac_err send_gifts(struct tac_simulation *sim, const struct tac_contact *list, double (*area)[3],
+                               size_t count, struct block *b)
 {
     struct gift *mine = NULL, *came = NULL;
     int32_t *to = NULL;
@@ -186,8 +186,8 @@ done:
 }
 
 /* Asks the ranks of the blocks about n ids. */
-static enum tac_err ask(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n,
-                        const tac_gid *id, tac_answer *answer, size_t size, void *out)
+static enum tac_err ask_blocks(struct tac_simulation *sim, enum tac_err err, const struct block *b, size_t n,
+                               const tac_gid *id, tac_answer *answer, size_t size, void *out)
 {
     int32_t *to = NULL;
     if (!err)
@@ -211,18 +211,18 @@ static enum tac_err find_touched(struct tac_simulation *sim, double (*area)[3], 
     size_t count = 0;
     enum tac_err err;
     TAC_TRY(share_areas(sim, area, owned, &block));
-    TAC_TRY(sim->way->contacts(sim->state, &list, &count));
+    TAC_TRY(sim->integrator->contacts(sim->state, &list, &count));
     count = keep_surfaces(list, count);
     err = tac_alloc(ctx, 4 * count + (size_t)owned, sizeof *id, &id);
     if (!err)
         err = tac_alloc(ctx, 4 * count, sizeof *of_contact, &of_contact);
     for (size_t i = 0; i < 4 * count && !err; i++)
         id[i] = list[i / 4].vertex[i % 4];
-    TAC_TRY(ask(sim, err, &block, 4 * count, id, answer_area, sizeof *of_contact, of_contact));
-    TAC_TRY(give(sim, list, of_contact, count, &block));
+    TAC_TRY(ask_blocks(sim, err, &block, 4 * count, id, answer_area, sizeof *of_contact, of_contact));
+    TAC_TRY(send_gifts(sim, list, of_contact, count, &block));
     for (tac_lid i = 0; i < owned; i++)
         id[i] = tac_scene_id(scene, i);
-    TAC_TRY(ask(sim, TAC_OK, &block, (size_t)owned, id, answer_touched, sizeof *touched, touched));
+    TAC_TRY(ask_blocks(sim, TAC_OK, &block, (size_t)owned, id, answer_touched, sizeof *touched, touched));
 done:
     free(block.area);
     free(block.touched);

@@ -1,4 +1,4 @@
-/* progress.h: how fast a run is just now, and how long it will still take.
+/* progress.h: the recent speed of a run, and how long it will still take.
  *
  * The recent speed is the simulated time won per second of wall time, averaged with weights that decay
  * exponentially with age. So a run that becomes slower (more contacts, deeper layers) gets a longer estimate within a
@@ -21,7 +21,8 @@ struct tac_progress {
 
 /* Local. Nothing is known yet. wall_s, t_s: wall time and simulated time now, s. */
 void tac_progress_begin(struct tac_progress *progress, double wall_s, double t_s);
-/* Local. Adds what was won since the last note. A note at the wall time of the one before is added with the next one.
+/* Local. Adds the progress since the last note. A note at the same wall time as the one before is added with the next
+ * one.
  */
 void tac_progress_note(struct tac_progress *progress, double wall_s, double t_s);
 /* Local. Wall time from the last note to the simulated time end_s, s: 0 at the end; NaN if no time has been won yet. */

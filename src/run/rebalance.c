@@ -9,22 +9,22 @@
 #include <string.h>
 #include <tactus/math.h>
 
-/* What a rank has worked lately. */
+/* The recent work of this rank. */
 static struct tac_workload worked_lately(const struct tac_simulation *sim)
 {
     const struct tac_workload *before = &sim->balance.recent;
     struct tac_workload now = {0};
-    if (sim->way->balance != NULL)
-        sim->way->balance->load(sim->state, &now);
+    if (sim->integrator->balance != NULL)
+        sim->integrator->balance->load(sim->state, &now);
     now.ticks_s = fmax(0, now.ticks_s - before->ticks_s);
     now.contact_s = fmax(0, now.contact_s - before->contact_s);
     now.discovery_s = fmax(0, now.discovery_s - before->discovery_s);
     return now;
 }
 
-/* Collective. Forces, contacts and the finding of contacts weigh what they took lately, s: forces and finding are
- * shared out among all vertices, those by the rates of their ticks and this by how many candidates there are.  Contacts
- * leave out many of their ticks, on one rank more than on another, so a rank's are shared out among its own vertices.
+/* Collective. Turns the weights into recent seconds of forces, contacts and discovery. The time of forces is divided
+ * among all vertices by the rates of their ticks, the time of discovery by the number of candidates. Contacts skip many
+ * of their ticks, on one rank more than on another, so the contact time of a rank is divided among its own vertices.
  */
 static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, struct tac_graph_rows *rows)
 {
@@ -40,7 +40,7 @@ static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, stru
         MPI_Bcast(sum, SUMS, MPI_DOUBLE, 0, sim->ctx->comm) != MPI_SUCCESS) /* to the last bit */
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the ranks' work");
     if (!(sum[FORCES_S] + sum[FINDING_S] + sum[CONTACT_S] > 0))
-        return TAC_OK; /* nothing has been done yet, or is told: by rates */
+        return TAC_OK; /* no work was done or counted yet: weights stay rates */
     const double force_s = sum[FORCES] > 0 ? sum[FORCES_S] / sum[FORCES] : 0;
     const double find_s = sum[FOUND] > 0 ? sum[FINDING_S] / sum[FOUND] : 0;
     const double contact_s = contacts > 0 ? lately.contact_s / contacts : 0;
@@ -49,7 +49,7 @@ static enum tac_err weigh_by_seconds(struct tac_simulation *sim, tac_lid n, stru
     return TAC_OK;
 }
 
-/* Weights by what was seen, and by nothing: looking at a vertex costs something too. */
+/* Adds a small weight to each vertex, because every vertex has some cost. */
 static void finish_weights(const struct tac_pieces *pieces, uint64_t shuffle, double *weight)
 {
     const tac_lid n = pieces->vertex_count;
@@ -76,10 +76,10 @@ enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *rows.found, &rows.found));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)n, sizeof *x, &x));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)n, sizeof *present, &present));
-    TAC_TRY(sim->way->weigh(sim->state, &rows));
+    TAC_TRY(sim->integrator->weigh(sim->state, &rows));
     for (tac_lid i = 0; i < n; i++)
         present[i] = sim->ctx->rank;
-    sim->way->positions(sim->state, x);
+    sim->integrator->positions(sim->state, x);
 done:
     err = tac_agree(sim->ctx, err);
     if (!err)
@@ -107,7 +107,7 @@ enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *p
     MPI_Allreduce(MPI_IN_PLACE, moved, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
     if (*moved == 0)
         return TAC_OK;
-    if ((err = sim->way->state_out(sim->state, false, &state)) != TAC_OK)
+    if ((err = sim->integrator->state_out(sim->state, false, &state)) != TAC_OK)
         return err; /* all is as it was */
     state->counters.migrations += *moved;
     err = tac_simulation_rebuild(sim, pieces, state);

@@ -1,5 +1,4 @@
-/* rebalance.h: who runs what: a scene distributed to ranks, and distributed again as it moves
- * (docs/reference/ranks.md).
+/* rebalance.h: distributes a scene over the ranks, and again while it moves (docs/reference/ranks.md).
  */
 #ifndef TACTUS_RUN_REBALANCE_H
 #define TACTUS_RUN_REBALANCE_H
@@ -9,19 +8,21 @@
 struct tac_graph_rows;
 struct tac_simulation;
 
-/* Collective. owner of every vertex of the pieces (with topology) of a scene, of which `common` is what all know. */
+/* Collective. Fills the owner of every vertex of the pieces (with topology). common: the part of the scene that all
+ * ranks know. */
 enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces);
 
-/* Collective. New owners for the vertices of running local scenes (pieces: of them), by the ticks around them.
- * shuffle > 0 (tests): weights at random by this seed, and no regard to where vertices are. */
+/* Collective. Chooses new owners for the vertices of a running simulation (pieces: of its local scenes), weighted by
+ * the ticks of the elements and contacts around each vertex. shuffle > 0 (tests): weights are random, with this seed,
+ * and the present owners do not count. *balance: largest load of a rank over the mean. */
 enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle,
                                  double *balance);
 
-/* Collective. The same simulation by other owners.  *moved: vertices that went. */
+/* Collective. Moves the state to the owners in `pieces`. *moved: how many vertices changed their rank. */
 enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved);
 
-/* Collective. Links of what lies over each other at x (of the pieces' vertices, 3), and of particles and bodies that
- * lie near each other, by the mean of the links so far. */
+/* Collective. Adds links between vertices that lie over each other at x (of the pieces' vertices, 3), and between
+ * particles and bodies that lie near each other. Their weights are multiples of the mean of the links so far. */
 enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                 const double *x, struct tac_graph_rows *rows);
 

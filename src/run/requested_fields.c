@@ -16,7 +16,7 @@ struct known {
     const double *x;
 };
 
-static void answer(const void *from, tac_gid id, void *record)
+static void answer_position(const void *from, tac_gid id, void *record)
 {
     const struct known *known = from;
     const tac_lid i = tac_id_find(known->part->vertex_id, known->part->owned, id);
@@ -35,7 +35,7 @@ enum tac_err tac_fields_positions(struct tac_simulation *sim, const double *owne
     if (part == NULL)
         return err;
     const struct known known = {part, owned_x};
-    return tac_ask(sim->ctx, err, n - owned, part->owner + owned, part->vertex_id + owned, answer, &known,
+    return tac_ask(sim->ctx, err, n - owned, part->owner + owned, part->vertex_id + owned, answer_position, &known,
                    3 * sizeof *owned_x, err ? NULL : *out + 3 * owned);
 }
 
@@ -192,13 +192,13 @@ static struct stretch stretch_of(const struct filling *f, const tac_lid v[3])
     return s;
 }
 
-static void put(const struct filling *f, enum tac_dataset_name which, tac_lid row, double value)
+static void put_value(const struct filling *f, enum tac_dataset_name which, tac_lid row, double value)
 {
     if (row >= 0 && f->value[which] != NULL)
         f->value[which][row] = (float)value;
 }
 
-static void put_greater(const struct filling *f, enum tac_dataset_name which, tac_lid row, double value)
+static void put_greater_value(const struct filling *f, enum tac_dataset_name which, tac_lid row, double value)
 {
     if (row >= 0 && f->value[which] != NULL && fabs(value) > fabs((double)f->value[which][row]))
         f->value[which][row] = (float)value;
@@ -211,8 +211,8 @@ static void fill_strains(const struct filling *f)
         if (f->cell[t] < 0)
             continue;
         const struct stretch s = stretch_of(f, &m->triangle[3 * (size_t)t]);
-        put(f, TAC_DATA_STRAIN_MAX, f->cell[t], s.most - 1);
-        put(f, TAC_DATA_STRAIN_MIN, f->cell[t], s.least - 1);
+        put_value(f, TAC_DATA_STRAIN_MAX, f->cell[t], s.most - 1);
+        put_value(f, TAC_DATA_STRAIN_MIN, f->cell[t], s.least - 1);
     }
     for (tac_lid t = 0; t < m->segment_count; t++) {
         const tac_lid *v = &m->segment[2 * (size_t)t];
@@ -220,17 +220,17 @@ static void fill_strains(const struct filling *f)
         tac_sub(rest, &m->x[3 * (size_t)v[1]], &m->x[3 * (size_t)v[0]]);
         tac_sub(now, &f->x[3 * (size_t)v[1]], &f->x[3 * (size_t)v[0]]);
         const double strain = sqrt(tac_dot(now, now)) / sqrt(tac_dot(rest, rest)) - 1;
-        put(f, TAC_DATA_STRAIN_MAX, f->segment[t], strain);
-        put(f, TAC_DATA_STRAIN_MIN, f->segment[t], strain);
+        put_value(f, TAC_DATA_STRAIN_MAX, f->segment[t], strain);
+        put_value(f, TAC_DATA_STRAIN_MIN, f->segment[t], strain);
     }
 }
 
 /* A value of a hinge goes to its two triangles, which keep the one of greatest size. */
-static void put_hinge(const struct filling *f, enum tac_dataset_name which, const tac_lid v[4], double value)
+static void put_hinge_value(const struct filling *f, enum tac_dataset_name which, const tac_lid v[4], double value)
 {
     for (int side = 2; side < 4; side++) {
         const tac_lid t = find_triangle(f, v[0], v[1], v[side]);
-        put_greater(f, which, t < 0 ? -1 : f->cell[t], value);
+        put_greater_value(f, which, t < 0 ? -1 : f->cell[t], value);
     }
 }
 
@@ -244,14 +244,14 @@ static void fill_angles(const struct filling *f)
         for (int k = 0; k < 4; k++)
             memcpy(x[k], &f->x[3 * (size_t)v[k]], sizeof x[k]);
         tac_one_fold(x, &fold);
-        put_hinge(f, TAC_DATA_BENDING_ANGLE, v, tac_one_fold_angle(&fold));
+        put_hinge_value(f, TAC_DATA_BENDING_ANGLE, v, tac_one_fold_angle(&fold));
     }
 }
 
 /* ---- stress and plasticity: from the elements ---- */
 
 /* The equivalent stress of von Mises, of principal values. */
-static double mises(const double s[3])
+static double von_mises_stress(const double s[3])
 {
     const double a = s[0] - s[1], b = s[1] - s[2], c = s[2] - s[0];
     return sqrt(.5 * (a * a + b * b + c * c));
@@ -270,9 +270,9 @@ static void put_stress(const struct filling *f, const struct tac_cst *c, const d
     const double sum = (s.c[0] * s00 + s.c[1] * s11 + 2 * s.c[2] * s01) / jacobian;
     const double product = s00 * s11 - s01 * s01; /* det C is jacobian^2 */
     const double root = sqrt(fmax(.25 * sum * sum - product, 0));
-    put(f, TAC_DATA_STRESS_MAX, row, .5 * sum + root);
-    put(f, TAC_DATA_STRESS_MIN, row, .5 * sum - root);
-    put(f, TAC_DATA_STRESS_MISES, row, mises((const double[3]){.5 * sum + root, .5 * sum - root, 0}));
+    put_value(f, TAC_DATA_STRESS_MAX, row, .5 * sum + root);
+    put_value(f, TAC_DATA_STRESS_MIN, row, .5 * sum - root);
+    put_value(f, TAC_DATA_STRESS_MISES, row, von_mises_stress((const double[3]){.5 * sum + root, .5 * sum - root, 0}));
 }
 
 static tac_lid find_segment(const struct filling *f, const tac_lid v[2])
@@ -301,11 +301,11 @@ static void visit_spring(const struct filling *f, const struct tac_spring *s, co
         return;
     tac_sub(d, &f->x[3 * (size_t)s->v[1]], &f->x[3 * (size_t)s->v[0]]);
     const double tension = s->stiffness * (sqrt(tac_dot(d, d)) - (rest ? *rest : s->length));
-    put(f, TAC_DATA_STRESS_MAX, row, tension);
-    put(f, TAC_DATA_STRESS_MIN, row, tension);
-    put(f, TAC_DATA_STRESS_MISES, row, fabs(tension));
+    put_value(f, TAC_DATA_STRESS_MAX, row, tension);
+    put_value(f, TAC_DATA_STRESS_MIN, row, tension);
+    put_value(f, TAC_DATA_STRESS_MISES, row, fabs(tension));
     if (rest != NULL)
-        put(f, TAC_DATA_PLASTIC_STRAIN, row, fabs(*rest / s->length - 1));
+        put_value(f, TAC_DATA_PLASTIC_STRAIN, row, fabs(*rest / s->length - 1));
 }
 
 static void visit_solid(const struct filling *f, const struct tac_element *element, const tac_lid *v)
@@ -317,14 +317,15 @@ static void visit_solid(const struct filling *f, const struct tac_element *eleme
     for (int k = 0; k < 4; k++)
         memcpy(x[k], &f->x[3 * (size_t)v[k]], sizeof x[k]);
     const bool known = tac_solid_principal(element, v, (const double(*)[3])x, strain, stress);
-    put(f, TAC_DATA_STRAIN_MAX, row, sqrt(fmax(1 + 2 * strain[0], 0)) - 1); /* of Green's strain, the stretch less 1 */
-    put(f, TAC_DATA_STRAIN_MIN, row, sqrt(fmax(1 + 2 * strain[2], 0)) - 1);
-    put(f, TAC_DATA_STRESS_MAX, row, known ? stress[0] : NAN);
-    put(f, TAC_DATA_STRESS_MIN, row, known ? stress[2] : NAN);
-    put(f, TAC_DATA_STRESS_MISES, row, known ? mises(stress) : NAN);
+    put_value(f, TAC_DATA_STRAIN_MAX, row,
+              sqrt(fmax(1 + 2 * strain[0], 0)) - 1); /* of Green's strain, the stretch less 1 */
+    put_value(f, TAC_DATA_STRAIN_MIN, row, sqrt(fmax(1 + 2 * strain[2], 0)) - 1);
+    put_value(f, TAC_DATA_STRESS_MAX, row, known ? stress[0] : NAN);
+    put_value(f, TAC_DATA_STRESS_MIN, row, known ? stress[2] : NAN);
+    put_value(f, TAC_DATA_STRESS_MISES, row, known ? von_mises_stress(stress) : NAN);
 }
 
-static void visit(void *user, const struct tac_element *element, const void *record, const double *rest)
+static void visit_element(void *user, const struct tac_element *element, const void *record, const double *rest)
 {
     const struct filling *f = user;
     if (element == &tac_element_cst) {
@@ -333,14 +334,15 @@ static void visit(void *user, const struct tac_element *element, const void *rec
         if (row >= 0 && f->value[TAC_DATA_STRESS_MAX] != NULL)
             put_stress(f, c, rest, row);
         if (rest != NULL)
-            put(f, TAC_DATA_PLASTIC_STRAIN, row, sqrt(rest[0] * rest[0] + rest[1] * rest[1] + 2 * rest[2] * rest[2]));
+            put_value(f, TAC_DATA_PLASTIC_STRAIN, row,
+                      sqrt(rest[0] * rest[0] + rest[1] * rest[1] + 2 * rest[2] * rest[2]));
     } else if (tac_element_is_solid(element)) {
         visit_solid(f, element, record); /* a record begins with its nodes */
     } else if (element == &tac_element_spring) {
         visit_spring(f, record, rest);
     } else if (element == &tac_element_hinge && rest != NULL) {
         const struct tac_hinge *h = record;
-        put_hinge(f, TAC_DATA_PLASTIC_ANGLE, h->v, tac_one_turn(*rest - h->angle));
+        put_hinge_value(f, TAC_DATA_PLASTIC_ANGLE, h->v, tac_one_turn(*rest - h->angle));
     }
 }
 
@@ -380,7 +382,7 @@ done:
     return err;
 }
 
-static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
+static void fill_values(struct filling *f, struct tac_frame *frame, unsigned asked)
 {
     const struct tac_local_mesh *whole = f->sim->whole->mesh;
     tac_gid points = 0;
@@ -393,7 +395,7 @@ static void fill(struct filling *f, struct tac_frame *frame, unsigned asked)
         fill_angles(f);
     const unsigned of_solids = whole->tetrahedron_count > 0 ? 1u << TAC_OUTPUT_STRAIN : 0;
     if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC | of_solids))
-        f->sim->way->elements(f->sim->state, visit, f);
+        f->sim->integrator->elements(f->sim->state, visit_element, f);
     for (tac_lid i = 0; i < frame->count && asked & 1u << TAC_OUTPUT_RANK; i++)
         ((int32_t *)f->fields->data[TAC_DATA_RANK])[i] = f->sim->ctx->rank;
     for (int k = 0; k < TAC_DATASETS; k++) {
@@ -430,7 +432,7 @@ enum tac_err tac_fields_fill(struct tac_simulation *sim, struct tac_fields *fiel
         if (!err)
             err = alloc_values(&f, frame, output->fields);
         TAC_TRY(tac_agree(sim->ctx, err));
-        fill(&f, frame, output->fields);
+        fill_values(&f, frame, output->fields);
         if (output->fields & 1u << TAC_OUTPUT_PRESSURE)
             TAC_TRY(tac_fields_pressure(sim, fields, frame, fields->data[TAC_DATA_PRESSURE]));
     }

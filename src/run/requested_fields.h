@@ -1,9 +1,10 @@
-/* requested_fields.h: what frames have on request (output.fields, output.contacts), from positions at one instant.
+/* requested_fields.h: the fields that frames have on request (output.fields, output.contacts), computed from the
+ * positions at one instant.
  *
  * Strains and angles follow from the mesh alone; stress, plastic strain and elastic forces from the elements that the
- * integrator lists.  Each triangle, segment and point is told by one rank, that of its lowest vertex, with the same
- * bits on any number of ranks: whoever has a vertex has all elements around it, in one order.  The owner of the buffers
- * is struct tac_fields; a frame borrows them until the next one.
+ * integrator lists.  One rank reports each triangle, segment and point: the one that owns its lowest vertex. The bits
+ * are the same on any number of ranks, because the owner of a vertex has all elements around it, in the same order.
+ * struct tac_fields owns the buffers; a frame borrows them until the next one.
  */
 #ifndef TACTUS_RUN_REQUESTED_FIELDS_H
 #define TACTUS_RUN_REQUESTED_FIELDS_H

@@ -1,5 +1,5 @@
-/* run_save.c: writes the checkpoints of a run: what they hold beside the state, and what has to be on the disk before
- * them. */
+/* run_save.c: writes the checkpoints of a run. It adds what they hold beside the state, and first makes sure that the
+ * files that belong to them are on the disk. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/record/record.h"
 #include "run/follow.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A checkpoint within a frame interval: the record's part of it must survive too.  It ends with a look at now, which
- * the run forgets again. */
+/* For a checkpoint within a frame interval, writes the record's part of the interval too. That part ends with the
+ * positions of now, which the run then drops. */
 static enum tac_err save_record(struct tac_running *run)
 {
     enum tac_err err;
@@ -17,16 +17,17 @@ static enum tac_err save_record(struct tac_running *run)
     if (tac_simulation_now(&run->sim) == run->sim.last_frame)
         return tac_record_sync(run->record);
     TAC_TRY(tac_record_distribute(run->record));
-    run->sim.way->record->look(run->sim.state, TAC_LOOK_OTHERS);
+    run->sim.integrator->record->look(run->sim.state, TAC_LOOK_OTHERS);
     TAC_TRY(tac_record_partial(run->record, run->frame - 1));
 done:
     return err;
 }
 
-/* A checkpoint before the frame of now has the row of now: a run that ends here, and goes on from here because it was
- * killed before its last frame, could not tell it, for velocities from before the kicks of now are not in the state.
- * Where they were not kept either (a stop at any time) there is a row only if nothing was kicked. */
-static enum tac_err tell_row(struct tac_running *run)
+/* Computes the energy row of now for a checkpoint that is written before the frame of now. A run that is killed after
+ * this checkpoint and before its last frame could not compute the row after a restart, because the velocities before
+ * the kicks of now are not in the state. If they were not kept either (a stop at any time), there is a row only if
+ * nothing was kicked at now. */
+static enum tac_err make_row(struct tac_running *run)
 {
     enum tac_err err = TAC_OK;
     const struct tac_simulation *sim = &run->sim;
@@ -34,15 +35,15 @@ static enum tac_err tell_row(struct tac_running *run)
     if (run->row_at == now || sim->last_frame == now)
         return TAC_OK;
     run->row_at = -1;
-    if (sim->way->book != NULL && !sim->way->book->knows_row(sim->state))
+    if (sim->integrator->book != NULL && !sim->integrator->book->knows_row(sim->state))
         return TAC_OK;
-    TAC_TRY(sim->way->energy(sim->state, &run->row));
+    TAC_TRY(sim->integrator->energy(sim->state, &run->row));
     run->row_at = now;
 done:
     return err;
 }
 
-/* Rank 0: the checksums of the tables' lines. */
+/* Rank 0: copies the checksums of the tables' lines. */
 static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *state)
 {
     enum tac_err err = TAC_OK;
@@ -57,8 +58,8 @@ static enum tac_err copy_sums(struct tac_running *run, struct tac_checkpoint *st
     return err;
 }
 
-/* What is beside the simulation in a checkpoint. */
-static enum tac_err describe(struct tac_running *run, struct tac_checkpoint *state)
+/* Fills what a checkpoint holds beside the simulation. */
+static enum tac_err describe_run(struct tac_running *run, struct tac_checkpoint *state)
 {
     enum tac_err err = TAC_OK;
     const struct tac_output_entry *entry = NULL;
@@ -82,7 +83,8 @@ done:
     return tac_agree(run->ctx, err);
 }
 
-/* HDF5 opens a checkpoint by its path, and the folder may have been renamed. */
+/* Finds the present path of the folder, because HDF5 opens a checkpoint by its path and the folder may have been
+ * renamed. */
 static enum tac_err follow_folder(struct tac_running *run)
 {
     char *now = NULL;
@@ -94,8 +96,7 @@ static enum tac_err follow_folder(struct tac_running *run)
     return TAC_OK;
 }
 
-/* Where the folder was renamed in the middle of it, the checkpoint is written once more, in the folder as it is called
- * now. */
+/* Writes the checkpoint; if the folder was renamed meanwhile, writes it again under the folder's new path. */
 static enum tac_err write_state(struct tac_running *run, const struct tac_checkpoint *state)
 {
     enum { TRIES = 3 };
@@ -134,9 +135,9 @@ enum tac_err tac_running_save(struct tac_running *run)
     TAC_TRY(follow_folder(run));
     TAC_TRY(save_record(run));
     TAC_TRY(tac_output_sync(run->ctx, run->out));
-    TAC_TRY(tell_row(run));
-    TAC_TRY(sim->way->state_out(sim->state, true, &state));
-    TAC_TRY(describe(run, state));
+    TAC_TRY(make_row(run));
+    TAC_TRY(sim->integrator->state_out(sim->state, true, &state));
+    TAC_TRY(describe_run(run, state));
     state->wall_s = run->wall_before_s + begin_s - run->wall_start_s;
     TAC_TRY(write_state(run, state));
     tac_output_checkpoint(run->out, run->saved);

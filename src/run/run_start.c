@@ -1,4 +1,4 @@
-/* run_start.c: a whole run from its scene or checkpoint to its run folder, and what is left when it has ended. */
+/* run_start.c: begins a whole run from its scene or checkpoint, runs it to its end, and frees everything. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/folder/output.h"
 #include "io/record/record.h"
@@ -36,15 +36,16 @@ static enum tac_err folder_of(struct tac_ctx *ctx, const char *file, char **out)
     return err;
 }
 
-/* All that is known once the scene is: rank-local, the same on every rank. */
-static enum tac_err settle(struct tac_ctx *ctx, const struct tac_scene_source *source,
-                           const struct tac_run_options *options, const struct tac_start *start, char **folder)
+/* Settles the options that need the scene. Local, with the same result on every rank. */
+static enum tac_err settle_options(struct tac_ctx *ctx, const struct tac_scene_source *source,
+                                   const struct tac_run_options *options, const struct tac_start *start, char **folder)
 {
     enum tac_err err = TAC_OK;
     struct tac_scene *scene = start->scene;
     if (options->until_s != NULL)
         TAC_TRY(tac_scene_until(ctx, scene, *options->until_s));
-    /* An end is put on the grid of frames where it is that near to it: the checkpoint of an end that was not. */
+    /* An end that is nearer than TAC_FRAME_GRAIN to the grid of frames is moved to the grid, so a checkpoint may be
+     * that much later. */
     if (start->checkpoint != NULL && start->checkpoint->now > scene->settings->t_end + TAC_FRAME_GRAIN)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "the checkpoint '%s' is at t = %.9g s, after the end, %.9g s; give a later one with --until",
@@ -67,7 +68,7 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     struct tac_simulation *sim = &run->sim;
     const tac_time now = tac_simulation_now(sim);
     bool loaded = false;
-    if (resume && !o->record && now == sim->whole->settings->t_end) /* what there is of it stays */
+    if (resume && !o->record && now == sim->whole->settings->t_end) /* what is recorded stays */
         TAC_TRY(tac_record_end(run->ctx, sim->whole, run->dir, now));
     else if (resume)
         TAC_TRY(tac_record_resume(run->ctx, sim->whole, run->dir, now, run->frame - 1, now > sim->last_frame, o->record,
@@ -75,18 +76,18 @@ static enum tac_err start_record(struct tac_running *run, bool resume)
     else if (o->record)
         TAC_TRY(tac_record_create(run->ctx, sim->whole, run->dir, &run->record));
     sim->record = run->record;
-    TAC_TRY(tac_agree(run->ctx, sim->way->record->begin(sim->state, run->record ? &run->record->log : NULL)));
+    TAC_TRY(tac_agree(run->ctx, sim->integrator->record->begin(sim->state, run->record ? &run->record->log : NULL)));
     if (resume && run->record != NULL)
-        sim->way->record->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
+        sim->integrator->record->look(sim->state, loaded ? TAC_LOOK_REWRITTEN : TAC_LOOK_ALL);
 done:
     return err;
 }
 
-/* Goes on where a checkpoint stands. */
-static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state)
+/* Puts the state of a checkpoint into the simulation. */
+static enum tac_err enter_checkpoint(struct tac_running *run, struct tac_checkpoint **state)
 {
     enum tac_err err;
-    TAC_TRY(run->sim.way->state_in(run->sim.state, *state));
+    TAC_TRY(run->sim.integrator->state_in(run->sim.state, *state));
     run->frame = (*state)->frame;
     run->sim.last_frame = (*state)->last_frame;
     run->restarts = (*state)->restarts + 1;
@@ -101,7 +102,7 @@ static enum tac_err go_on(struct tac_running *run, struct tac_checkpoint **state
     run->followed_count = (*state)->follow_count;
     (*state)->follow = NULL;
     tac_checkpoint_destroy(state);
-    TAC_TRY(run->sim.way->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
+    TAC_TRY(run->sim.integrator->contact_count(run->sim.state, &run->contacts)); /* until the next frame */
 done:
     return err;
 }
@@ -114,10 +115,10 @@ static struct tac_output_past past_of(const struct tac_start *start)
         c->folder.entry_count, c->folder.entry, c->folder.sums};
 }
 
-/* A checkpoint of where the run ends: the folder may be whole, and then there is nothing to do.  Else its end is made
- * once more; *over: no. */
-static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                                const struct tac_start *start, bool *over)
+/* For a checkpoint at the end of the run. *over: the folder is whole, so there is nothing to do; if not, the end of the
+ * run is written again. */
+static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                              const struct tac_start *start, bool *over)
 {
     enum tac_err err;
     const struct tac_checkpoint *c = start->checkpoint;
@@ -137,25 +138,25 @@ static enum tac_err look_at_end(struct tac_ctx *ctx, const struct tac_scene *sce
     MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, ctx->comm);
     if (kicked)
         err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not tell the last row of "
+                       "the checkpoint '%s' is of t = %.9g s, where the run ends, and does not hold the last row of "
                        "energy.csv; go on from an older one, or further with --until",
                        start->file, (double)c->now * scene->settings->quantum_s);
 done:
     return err;
 }
 
-/* Runs to the end what has a folder, unless it failed already (err). */
+/* Runs a simulation that has a folder to its end, unless it has failed already (err). */
 static enum tac_err run_on(struct tac_running *run, bool resume, enum tac_err err)
 {
     if (!err)
         err = start_record(run, resume);
     if (!err)
-        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.way, run->sim.state, run->out));
+        err = tac_agree(run->ctx, tac_steps_open(run->ctx, run->sim.integrator, run->sim.state, run->out));
     if (!err)
         err = tac_follow_create(&run->sim, run->followed, run->followed_count, &run->follow);
     if (!err)
         err = tac_running_loop(run);
-    /* All have failed alike; one that did alone shall not leave the others waiting for ever. */
+    /* The ranks agree on the error, so that a rank that failed alone does not leave the others waiting. */
     return tac_running_finish(run, tac_agree(run->ctx, err));
 }
 
@@ -172,7 +173,7 @@ static bool is_free(const char *assignment)
     return false;
 }
 
-/* A branch's folder is a new one. */
+/* Refuses a folder that holds a run, because a branch needs a new one. */
 static enum tac_err check_new(struct tac_ctx *ctx, const char *dir)
 {
     struct stat s;
@@ -188,8 +189,8 @@ done:
     return err;
 }
 
-/* A branch from an earlier time is another trajectory, so none is made unasked: where `parent` is a folder, its newest
- * checkpoint was whole. */
+/* Refuses an older checkpoint of the folder `parent` if the newest one is damaged. A branch from an earlier time is
+ * another trajectory, so the user must name that checkpoint. */
 static enum tac_err check_parent(struct tac_ctx *ctx, const char *parent, const char *file)
 {
     enum tac_err err = TAC_OK;
@@ -210,7 +211,8 @@ done:
     return err;
 }
 
-/* The state of the checkpoint, then the changes, then the folder of the changed scene: what is refused leaves none. */
+/* Restores the checkpoint, applies the changes, and then makes the folder of the changed scene, so that a refused
+ * change leaves no folder. */
 static enum tac_err begin_branch(struct tac_running *run, struct tac_start *start, struct tac_pieces **pieces)
 {
     enum tac_err err;
@@ -224,7 +226,7 @@ static enum tac_err begin_branch(struct tac_running *run, struct tac_start *star
     TAC_TRY(tac_agree(run->ctx, check_new(run->ctx, run->dir)));
     TAC_TRY(tac_agree(run->ctx, check_parent(run->ctx, run->options->restart, start->file)));
     TAC_TRY(tac_simulation_make(sim, pieces));
-    TAC_TRY(go_on(run, &start->checkpoint));
+    TAC_TRY(enter_checkpoint(run, &start->checkpoint));
     for (int i = 0; i < run->change_count; i++) {
         bool lost;
         TAC_TRY(tac_simulation_change(sim, run->change[i], &lost));
@@ -241,7 +243,7 @@ done:
     return err;
 }
 
-/* Splits the assignments into those of any restart, which stay in *set, and the changes. */
+/* Splits the assignments into those that any restart may make, which stay in source->set, and the changes. */
 static enum tac_err split_changes(struct tac_running *run, struct tac_scene_source *source, const char ***kept)
 {
     enum tac_err err;
@@ -293,7 +295,7 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     if (resume) {
         past = past_of(start);
         if (past.now >= sim->whole->settings->t_end)
-            TAC_TRY(look_at_end(ctx, sim->whole, run->dir, start, &over));
+            TAC_TRY(check_end(ctx, sim->whole, run->dir, start, &over));
         if (over)
             goto done;
     } else if (!options->overwrite) {
@@ -302,24 +304,24 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     TAC_TRY(tac_simulation_pieces(sim, pieces));
     if (!resume)
         TAC_TRY(tac_simulation_check(sim, *pieces, run->dir));
-    if (*pieces == NULL) /* what cannot be run is told before a folder is made */
+    if (*pieces == NULL) /* refuse what cannot be run before a folder is made */
         TAC_TRY(tac_simulation_make(sim, pieces));
     if (resume)
         TAC_TRY(tac_output_resume(ctx, sim->whole, *pieces, run->dir, &past, &run->out));
     else
         TAC_TRY(tac_output_create(ctx, sim->whole, *pieces, run->dir, options->overwrite, &run->out));
-    /* From here on the folder says how it ends. */
+    /* From here on the folder's status.json says how the run ends. */
     if (*pieces != NULL)
         err = tac_simulation_make(sim, pieces);
     if (!err && resume)
-        err = go_on(run, &start->checkpoint);
+        err = enter_checkpoint(run, &start->checkpoint);
     err = run_on(run, resume, err);
 done:
     return err;
 }
 
-static enum tac_err resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
-                           struct tac_start *start, struct tac_pieces **pieces)
+static enum tac_err resume_run(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
+                               struct tac_start *start, struct tac_pieces **pieces)
 {
     const enum tac_err err = tac_start_resume(ctx, path, source, start);
     *pieces = start->pieces;
@@ -343,17 +345,17 @@ enum tac_err tac_run(struct tac_ctx *ctx, const struct tac_scene_source *source,
         source = &kept;
     }
     if (options->restart != NULL)
-        TAC_TRY(resume(ctx, options->restart, source, &start, &pieces));
+        TAC_TRY(resume_run(ctx, options->restart, source, &start, &pieces));
     else if (ctx->size > 1)
         TAC_TRY(tac_scene_source_pieces(ctx, source, &start.scene, &pieces));
     else
         TAC_TRY(tac_scene_source_read(ctx, source, &start.scene));
-    TAC_TRY(tac_agree(ctx, settle(ctx, source, options, &start, &folder)));
+    TAC_TRY(tac_agree(ctx, settle_options(ctx, source, options, &start, &folder)));
     tac_simulation_begin(&run.sim, ctx, start.scene);
     run.options = &settled;
     run.dir = options->dir ? options->dir : folder;
     run.wall_start_s = run.saved_wall_s = tac_wall_s();
-    /* The limit counts from the call; what is over already must not read as no limit. */
+    /* The limit counts from the call. A limit that is already over must stay positive, because 0 means no limit. */
     if (options->wall_limit_s > 0)
         settled.wall_limit_s = fmax(options->wall_limit_s - (run.wall_start_s - begin_s), 1e-3);
     TAC_TRY((options->branch ? run_branch : run_scene)(&run, &start, &pieces));

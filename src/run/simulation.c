@@ -1,4 +1,4 @@
-/* simulation.c: a simulation on its ranks, and the one loop that steps it. */
+/* simulation.c: makes and frees a simulation on its ranks, and has the one loop that steps it. */
 #include "run/simulation.h"
 #include "io/checkpoint/checkpoint.h"
 #include "overlap/overlap.h"
@@ -10,9 +10,9 @@ void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struc
     memset(sim, 0, sizeof *sim);
     sim->ctx = ctx;
     sim->whole = scene;
-    sim->way = tac_integrator_of(scene);
+    sim->integrator = tac_integrator_of(scene);
     sim->balance.shuffle = ctx->hooks.migrate;
-    sim->balance.deals = ctx->hooks.deals;
+    sim->balance.distributes_small = ctx->hooks.distributes_small;
 }
 
 enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)
@@ -38,11 +38,11 @@ enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces *
 {
     enum tac_err err = TAC_OK;
     if (*pieces != NULL) {
-        TAC_TRY(tac_simulation_deal(sim, *pieces));
+        TAC_TRY(tac_simulation_distribute(sim, *pieces));
         TAC_TRY(tac_local_create(sim->ctx, sim->whole, *pieces, &sim->local));
     }
     tac_pieces_destroy(pieces);
-    TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
+    TAC_TRY(sim->integrator->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
 done:
     return tac_agree(sim->ctx, err);
 }
@@ -59,23 +59,23 @@ enum tac_err tac_simulation_rebuild(struct tac_simulation *sim, struct tac_piece
                                     const struct tac_checkpoint *state)
 {
     enum tac_err err = TAC_OK;
-    struct tac_pace pace;
-    const bool begun = sim->state != NULL, paced = begun && sim->way->balance != NULL;
+    struct tac_tuning tuning;
+    const bool begun = sim->state != NULL, tuned = begun && sim->integrator->balance != NULL;
     int64_t ticks = 0;
-    if (paced)
-        sim->way->balance->pace_out(sim->state, &pace);
+    if (tuned)
+        sim->integrator->balance->tuning_out(sim->state, &tuning);
     if (begun)
         ticks = tac_simulation_ticks(tac_simulation_view(sim).counters) - sim->ticks_before;
-    sim->way->destroy(&sim->state); /* two of them may not fit */
+    sim->integrator->destroy(&sim->state); /* there may not be memory for two states */
     if (pieces != NULL) {
         tac_local_destroy(&sim->local);
         TAC_TRY(tac_local_create(sim->ctx, sim->whole, pieces, &sim->local));
     }
-    TAC_TRY(sim->way->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
-    TAC_TRY(sim->way->state_in(sim->state, state));
-    if (paced)
-        sim->way->balance->pace_in(sim->state, &pace);
-    if (begun) /* the new state counts those of all ranks as one's */
+    TAC_TRY(sim->integrator->create(sim->ctx, sim->local ? sim->local : sim->whole, &sim->state));
+    TAC_TRY(sim->integrator->state_in(sim->state, state));
+    if (tuned)
+        sim->integrator->balance->tuning_in(sim->state, &tuning);
+    if (begun) /* in the new state rank 0 has the counts of all ranks */
         sim->ticks_before = tac_simulation_ticks(tac_simulation_view(sim).counters) - ticks;
 done:
     return err;
@@ -92,7 +92,7 @@ enum tac_err tac_simulation_go(struct tac_simulation *sim, tac_time t, const str
         sim->balance.due = false;
         if (observer)
             limit = observer->before(observer->user, t, &step);
-        TAC_TRY(sim->way->advance(sim->state, limit, &step));
+        TAC_TRY(sim->integrator->advance(sim->state, limit, &step));
         sim->balance.due = true;
         if (observer)
             TAC_TRY(observer->after(observer->user, t, &step));
@@ -103,8 +103,8 @@ done:
 
 void tac_simulation_end(struct tac_simulation *sim)
 {
-    if (sim->way)
-        sim->way->destroy(&sim->state);
+    if (sim->integrator)
+        sim->integrator->destroy(&sim->state);
     tac_local_destroy(&sim->local);
     free(sim->position);
     free(sim->id);

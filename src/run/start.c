@@ -1,4 +1,4 @@
-/* start.c: from a checkpoint to the scene that it goes on with. */
+/* start.c: reads a checkpoint and the scene that continues from it. */
 #include "run/start.h"
 #include "io/checkpoint/checkpoint.h"
 #include "io/checkpoint/geometry.h"
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A large scene on several ranks: no rank gets all of the geometry, unless the scene is another one; then what differs
- * is told by whoever sees all. */
-static enum tac_err resume(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
-                           const char *sha256, struct tac_start *out)
+/* Reads the scene. For a large scene on several ranks no rank gets the whole geometry, unless the scene is another one
+ * than the checkpoint's; then the whole geometry is needed to say what differs. */
+static enum tac_err read_scene(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *json,
+                               const char *sha256, struct tac_start *out)
 {
     enum tac_err err = TAC_OK;
     struct tac_gathered gathered = {0};
@@ -26,8 +26,8 @@ done:
     return err;
 }
 
-/* Would this program take the steps that the run would have taken?  The asynchronous integrator's are the same since
- * before there were generations. */
+/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it. The steps of the
+ * asynchronous integrator are older than generations and have not changed. */
 static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, const json_t *json,
                                      const struct tac_checkpoint_about *about, int64_t generation)
 {
@@ -37,7 +37,7 @@ static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, cons
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "'%.1000s' is of trajectory generation %lld, written by tactus %s (commit %s), and this program "
-                    "goes on with generation %d: its steps would be others than the run's; finish the run with the "
+                    "goes on with generation %d: its steps would differ from the run's; finish the run with the "
                     "program that wrote it, or run the scene from its beginning",
                     file, (long long)generation, about->version, about->commit, TAC_TRAJECTORY_GENERATION);
 }
@@ -50,7 +50,7 @@ enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struc
     struct tac_checkpoint_about about;
     TAC_TRY(tac_checkpoint_read_about(ctx, path, &out->file, &json, &about, &out->checkpoint));
     TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->trajectory.generation));
-    TAC_TRY(resume(ctx, source, json, about.sha256, out));
+    TAC_TRY(read_scene(ctx, source, json, about.sha256, out));
 done:
     json_decref(json);
     return err;

@@ -1,4 +1,4 @@
-/* stepping.c: the public stepping API (tactus/simulation.h): life, time, what is there, checkpoints. */
+/* stepping.c: the public stepping API (tactus/simulation.h): creating, stepping, reading the state, checkpoints. */
 #include "io/checkpoint/checkpoint.h"
 #include "io/checkpoint/geometry.h"
 #include "run/simulation.h"
@@ -22,7 +22,7 @@ enum tac_err tac_simulation_enter(struct tac_simulation *sim)
     if (sim->failed)
         return tac_fail(
             sim->host, TAC_ERR_RUN,
-            "the simulation has failed before, and is of no more use; destroy it, and restore a checkpoint");
+            "the simulation has failed before and cannot be used any more; destroy it, and restore a checkpoint");
     return TAC_OK;
 }
 
@@ -39,7 +39,7 @@ enum tac_err tac_simulation_leave(struct tac_simulation *sim, enum tac_err err, 
 
 /* ---- life ---- */
 
-/* Without MPI nothing can even be said to the other ranks. */
+/* Refuses to work without MPI. */
 static enum tac_err check_mpi(struct tac_ctx *ctx)
 {
     int runs = 0, over = 0;
@@ -52,7 +52,7 @@ static enum tac_err check_mpi(struct tac_ctx *ctx)
     return TAC_OK;
 }
 
-/* A simulation without a scene. */
+/* Makes a simulation without a scene. */
 static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
 {
     struct tac_simulation *sim = NULL;
@@ -74,8 +74,8 @@ static enum tac_err make_empty(struct tac_ctx *ctx, struct tac_simulation **out)
     return err;
 }
 
-/* Settles the scene that was read: what tac_simulation_begin() leaves to the integrator's state. */
-static void settle(struct tac_simulation *sim, struct tac_scene *scene)
+/* Begins the simulation with the scene that was read, and keeps its contexts. */
+static void settle_scene(struct tac_simulation *sim, struct tac_scene *scene)
 {
     struct tac_ctx own = sim->own, *host = sim->host;
     tac_simulation_begin(sim, &own, scene);
@@ -101,11 +101,11 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
         return err;
     TAC_TRY(sim->own.size > 1 ? tac_scene_source_pieces(&sim->own, source, &scene, &pieces)
                               : tac_scene_source_read(&sim->own, source, &scene));
-    settle(sim, scene);
+    settle_scene(sim, scene);
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_check(sim, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
-    TAC_TRY(sim->way->energy(sim->state, &row)); /* the defect counts from here */
+    TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect of the energy book counts from here */
     tac_simulation_begin_row(sim);
     sim->has_row = true;
 done:
@@ -132,22 +132,23 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     if (checkpoint == NULL)
         return tac_fail(ctx, TAC_ERR_INPUT, "a restored simulation needs the path of a checkpoint, or of its folder");
     if (source != NULL && source->path == NULL && source->text != NULL)
-        return tac_fail(ctx, TAC_ERR_INPUT,
-                        "a checkpoint goes on with the scene that it holds, or with that of a file, not of a text");
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "a checkpoint continues with the scene that it holds or with the scene of a file, not with a text");
     if ((err = make_empty(ctx, &sim)) != TAC_OK)
         return err;
     TAC_TRY(tac_start_resume(&sim->own, checkpoint, source != NULL ? source : &none, &start));
-    settle(sim, start.scene);
+    settle_scene(sim, start.scene);
     pieces = start.pieces;
     start.scene = NULL;
     start.pieces = NULL;
     TAC_TRY(tac_simulation_pieces(sim, &pieces));
     TAC_TRY(tac_simulation_make(sim, &pieces));
-    TAC_TRY(sim->way->state_in(sim->state, start.checkpoint));
+    TAC_TRY(sim->integrator->state_in(sim->state, start.checkpoint));
     sim->last_frame = start.checkpoint->last_frame;
     sim->restarts = start.checkpoint->restarts + 1;
     sim->wall_s = start.checkpoint->wall_s;
-    TAC_TRY(sim->way->contact_count(sim->state, &contacts));
+    TAC_TRY(sim->integrator->contact_count(sim->state, &contacts));
 done:
     tac_pieces_destroy(&pieces);
     tac_start_clear(&start);
@@ -197,7 +198,7 @@ static tac_time ask_watcher(void *user, tac_time t, struct tac_step *step)
 static enum tac_err hear_watcher(void *user, tac_time t, const struct tac_step *step)
 {
     struct tac_simulation *sim = user;
-    if (!step->told_stop || tac_simulation_now(sim) >= t)
+    if (!step->reported_stop || tac_simulation_now(sim) >= t)
         return TAC_OK;
     return tac_fail(sim->ctx, TAC_ERR_STOPPED, "the simulation stands at t = %.9g s, where its watcher stopped it",
                     tac_simulation_time(sim));
@@ -227,7 +228,7 @@ enum tac_err tac_simulation_advance(struct tac_simulation *sim, double t_s)
 
 /* ---- what is there ---- */
 
-/* Room for positions and ids of this rank's vertices as they are now. */
+/* Makes room for positions and ids of this rank's present vertices. */
 static enum tac_err make_views(struct tac_simulation *sim, const struct tac_state_view *view)
 {
     enum tac_err err = TAC_OK;
@@ -245,14 +246,14 @@ static enum tac_err make_views(struct tac_simulation *sim, const struct tac_stat
     if (!sim->looked) {
         for (size_t i = 0; i < n; i++)
             sim->id[i] = view->id ? view->id[i] : (tac_gid)i;
-        sim->way->positions(sim->state, sim->position);
+        sim->integrator->positions(sim->state, sim->position);
     }
     sim->looked = true;
 done:
     return err;
 }
 
-static enum tac_err vectors(struct tac_simulation *sim, bool velocities, struct tac_vectors *out)
+static enum tac_err make_vectors(struct tac_simulation *sim, bool velocities, struct tac_vectors *out)
 {
     enum tac_err err = tac_simulation_enter(sim);
     if (err)
@@ -266,12 +267,12 @@ static enum tac_err vectors(struct tac_simulation *sim, bool velocities, struct 
 
 enum tac_err tac_simulation_positions(struct tac_simulation *sim, struct tac_vectors *out)
 {
-    return vectors(sim, false, out);
+    return make_vectors(sim, false, out);
 }
 
 enum tac_err tac_simulation_velocities(struct tac_simulation *sim, struct tac_vectors *out)
 {
-    return vectors(sim, true, out);
+    return make_vectors(sim, true, out);
 }
 
 tac_lid tac_simulation_vertices(const struct tac_simulation *sim)
@@ -293,7 +294,7 @@ enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_g
     for (tac_lid i = 0; id != NULL && i < view.owned; i++)
         id[i] = view.id ? view.id[i] : (tac_gid)i;
     if (x != NULL)
-        sim->way->positions(sim->state, x);
+        sim->integrator->positions(sim->state, x);
     for (tac_lid i = 0; v != NULL && i < view.owned; i++)
         memcpy(&v[3 * i], (const char *)view.velocity + (size_t)i * view.stride, 3 * sizeof *v);
     return TAC_OK;
@@ -311,7 +312,7 @@ enum tac_err tac_simulation_contacts(struct tac_simulation *sim, const struct ta
         return err;
     free(sim->contact);
     sim->contact = NULL;
-    err = sim->way->contacts(sim->state, &sim->contact, count);
+    err = sim->integrator->contacts(sim->state, &sim->contact, count);
     *list = sim->contact;
     return tac_simulation_leave(sim, err, true);
 }
@@ -323,10 +324,10 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
         return err;
     if (!sim->has_row)
         return tac_fail(sim->host, TAC_ERR_INPUT,
-                        "the energy of t = %.9g s cannot be told: a restored simulation, or one that was stopped on "
-                        "its way, does not know the velocities before the kicks of now; advance it first",
+                        "the energy of t = %.9g s cannot be computed: in a restored simulation, or in one that was "
+                        "stopped on its way, the velocities before the kicks of now are not known; advance it first",
                         tac_simulation_time(sim));
-    err = sim->way->energy(sim->state, row);
+    err = sim->integrator->energy(sim->state, row);
     if (!err)
         tac_simulation_begin_row(sim);
     return tac_simulation_leave(sim, err, true);
@@ -339,7 +340,7 @@ static int64_t next_frame(const struct tac_simulation *sim)
 {
     const tac_time now = tac_simulation_now(sim);
     int64_t low = 0, high = 1;
-    /* Beyond the scene's end its frames have no times; a longer run of the scene has them all the same. */
+    /* Frames beyond the scene's end have no times, but a longer run of the scene would have them. */
     struct tac_scene endless = *sim->whole;
     endless.settings->t_end = TAC_TIME_NEVER;
     while (tac_scene_frame_time(&endless, high) <= now)
@@ -370,7 +371,7 @@ enum tac_err tac_simulation_save(struct tac_simulation *sim, const char *folder,
     if (err)
         return err;
     TAC_TRY(make_folder(sim, folder));
-    TAC_TRY(sim->way->state_out(sim->state, true, &state));
+    TAC_TRY(sim->integrator->state_out(sim->state, true, &state));
     state->frame = next_frame(sim);
     state->last_frame = sim->last_frame;
     state->restarts = sim->restarts;

@@ -1,15 +1,16 @@
-/* stepping_control.c: a scene that changes between two steps, by its caller or where a run is branched.
+/* stepping_control.c: changes the scene between two steps, for the caller of the API or for a branch of a run.
  *
- * The state is taken out as for a checkpoint, the scene changes, and the state goes into a new simulation of it on the
- * same ranks.  So all that follows from the changed values (periods, laws, knots) is made as for a scene that had them
- * from the start, and a checkpoint that is written afterwards goes on alike. */
+ * The state is taken out as for a checkpoint, the scene is changed, and the state is put into a new simulation of the
+ * changed scene on the same ranks. So everything that follows from the changed values (periods, laws, knots) is
+ * computed as for a scene that had them from the start, and a restart from a later checkpoint gives the same
+ * trajectory. */
 #include "io/checkpoint/checkpoint.h"
 #include "run/simulation.h"
 #include "scene/change.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The state in a new simulation of the scene as it is now; motion: (motions) those that have other knots. */
+/* Puts the state into a new simulation of the scene as it is now. motion (motions): those that have other knots. */
 static enum tac_err enter_scene(struct tac_simulation *sim, const struct tac_checkpoint *state, const uint8_t *motion,
                                 const void *kept)
 {
@@ -18,14 +19,14 @@ static enum tac_err enter_scene(struct tac_simulation *sim, const struct tac_che
     if (sim->local != NULL)
         TAC_TRY(tac_pieces_of(sim->ctx, sim->local, &pieces)); /* owners stay */
     TAC_TRY(tac_simulation_rebuild(sim, pieces, state));
-    if (sim->way->change != NULL)
-        TAC_TRY(sim->way->change->in(sim->state, motion, kept));
+    if (sim->integrator->change != NULL)
+        TAC_TRY(sim->integrator->change->in(sim->state, motion, kept));
 done:
     tac_pieces_destroy(&pieces);
     return err;
 }
 
-/* The checkpoint with what a change may take out of it in arrays of its own. */
+/* Copies the checkpoint, with own arrays for everything that a change may remove from it. */
 static enum tac_err copy_state(struct tac_ctx *ctx, const struct tac_checkpoint *state, struct tac_checkpoint *copy)
 {
     enum tac_err err;
@@ -43,7 +44,8 @@ done:
     return tac_agree(ctx, err);
 }
 
-/* Into the changed scene; where that is refused (a period that is too short, say), back into the one before. */
+/* Puts the state into the changed scene; if the scene is refused (a period is too short, for example), puts it back
+ * into the scene before. */
 static enum tac_err change_scene(struct tac_simulation *sim, struct tac_scene_change *change,
                                  const struct tac_checkpoint *state, const struct tac_checkpoint *fitted,
                                  const void *kept, bool *lost)
@@ -74,20 +76,20 @@ enum tac_err tac_simulation_change(struct tac_simulation *sim, const char *assig
     void *kept = NULL;
     *lost = false;
     TAC_TRY(tac_agree(sim->ctx, tac_scene_change(sim->ctx, sim->whole, assignment, tac_simulation_now(sim), &change)));
-    if (sim->way->change != NULL)
-        TAC_TRY(sim->way->change->out(sim->state, &kept));
-    TAC_TRY(sim->way->state_out(sim->state, false, &state));
+    if (sim->integrator->change != NULL)
+        TAC_TRY(sim->integrator->change->out(sim->state, &kept));
+    TAC_TRY(sim->integrator->state_out(sim->state, false, &state));
     TAC_TRY(copy_state(sim->ctx, state, &fitted));
-    if (sim->way->change != NULL)
-        sim->way->change->fit(sim->state, &change.scene, change.motion, &fitted);
+    if (sim->integrator->change != NULL)
+        sim->integrator->change->fit(sim->state, &change.scene, change.motion, &fitted);
     sim->looked = false;
     TAC_TRY(change_scene(sim, &change, state, &fitted, kept, lost));
 done:
     free(fitted.script);
     free(fitted.friction_state);
     tac_checkpoint_destroy(&state);
-    if (sim->way->change != NULL)
-        sim->way->change->clear(&kept);
+    if (sim->integrator->change != NULL)
+        sim->integrator->change->clear(&kept);
     tac_scene_change_clear(&change);
     return err;
 }
@@ -99,7 +101,7 @@ enum tac_err tac_simulation_set_control(struct tac_simulation *sim, const char *
     if (err)
         return err;
     if (assignment == NULL)
-        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs what is to change: gravity=[0, 0, -9.81], say");
+        return tac_fail(sim->host, TAC_ERR_INPUT, "a change needs a key and a value, such as gravity=[0, 0, -9.81]");
     err = tac_simulation_change(sim, assignment, &lost);
     return tac_simulation_leave(sim, err, lost);
 }

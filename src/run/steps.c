@@ -3,23 +3,23 @@
 
 enum { ROW = 512 };
 
-enum tac_err tac_steps_open(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state,
+enum tac_err tac_steps_open(struct tac_ctx *ctx, const struct tac_integrator *integrator, const void *state,
                             struct tac_output *out)
 {
     char head[ROW];
-    if (ctx->rank != 0 || way->steps == NULL)
+    if (ctx->rank != 0 || integrator->steps == NULL)
         return TAC_OK;
-    snprintf(head, sizeof head, "%s\n", way->steps->head);
-    return tac_output_steps(ctx, out, head, way->steps->number(state));
+    snprintf(head, sizeof head, "%s\n", integrator->steps->head);
+    return tac_output_steps(ctx, out, head, integrator->steps->number(state));
 }
 
-enum tac_err tac_steps_row(struct tac_ctx *ctx, const struct tac_integrator *way, const void *state,
+enum tac_err tac_steps_row(struct tac_ctx *ctx, const struct tac_integrator *integrator, const void *state,
                            struct tac_output *out)
 {
     char row[ROW];
-    if (ctx->rank != 0 || way->steps == NULL)
+    if (ctx->rank != 0 || integrator->steps == NULL)
         return TAC_OK;
-    way->steps->row(state, row, sizeof row - 1);
+    integrator->steps->row(state, row, sizeof row - 1);
     const size_t length = strlen(row);
     row[length] = '\n';
     return tac_output_lines(ctx, out, TAC_LINES_STEPS, row, length + 1);

@@ -7,24 +7,24 @@
 #include <string.h>
 
 /* What a value is in a sentence. */
-struct told {
+struct reported {
     char text[128];
 };
 
-static struct told describe_value(const json_t *value)
+static struct reported describe_value(const json_t *value)
 {
-    struct told told = {"not set"};
+    struct reported reported = {"not set"};
     if (value == NULL)
-        return told;
+        return reported;
     if (json_is_real(value)) {
-        snprintf(told.text, sizeof told.text, "%s", tac_shown(json_real_value(value)).text);
-        return told;
+        snprintf(reported.text, sizeof reported.text, "%s", tac_shown(json_real_value(value)).text);
+        return reported;
     }
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_ENSURE_ASCII);
     if (text != NULL)
-        snprintf(told.text, sizeof told.text, "%.90s%s", text, strlen(text) > 90 ? "..." : "");
+        snprintf(reported.text, sizeof reported.text, "%.90s%s", text, strlen(text) > 90 ? "..." : "");
     free(text);
-    return told;
+    return reported;
 }
 
 static enum tac_err differs(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then)

@@ -218,11 +218,11 @@ static bool is_file(const json_t *mesh)
 /* Is the file of a mesh gone, by what rank 0 sees while ranks read together? */
 static bool is_gone(struct tac_reader *reader, const char *path, int *why)
 {
-    int told[2] = {access(path, R_OK) != 0, errno};
+    int reported[2] = {access(path, R_OK) != 0, errno};
     if (reader->spread)
-        MPI_Bcast(told, 2, MPI_INT, 0, reader->ctx->comm);
-    *why = told[1];
-    return told[0];
+        MPI_Bcast(reported, 2, MPI_INT, 0, reader->ctx->comm);
+    *why = reported[1];
+    return reported[0];
 }
 
 enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,

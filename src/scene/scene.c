@@ -16,9 +16,9 @@
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
 {
     struct tac_scene *scene = reader->scene;
-    const bool told_thickness = json_object_get(json_object_get(root, "contact"), "thickness") != NULL;
+    const bool sets_thickness = json_object_get(json_object_get(root, "contact"), "thickness") != NULL;
     enum tac_err err = TAC_OK;
-    reader->told_rest_fraction = json_object_get(json_object_get(root, "contact"), "rest_fraction") != NULL;
+    reader->sets_rest_fraction = json_object_get(json_object_get(root, "contact"), "rest_fraction") != NULL;
     TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
     TAC_TRY(tac_scene_read_laws(reader, json_object_get(root, "contact")));
@@ -33,7 +33,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_check_implicit(reader));
     TAC_TRY(tac_scene_check_speeds(reader));
     if (reader->resume == NULL) /* a run that goes on has said it */
-        TAC_TRY(tac_scene_doubts(reader, told_thickness));
+        TAC_TRY(tac_scene_doubts(reader, sets_thickness));
     if (reader->spread) {
         TAC_TRY(tac_scene_hash(reader));
         TAC_TRY(reader->spread->pieces(reader));

@@ -52,7 +52,7 @@ struct tac_reader {
     const char *setter;      /* borrowed; what brings assignments, in sentences; NULL: --set */
     char *base_dir;          /* owned; absolute folder that relative paths start at */
     struct tac_scene *scene; /* owned until it is handed out */
-    bool told_rest_fraction; /* the scene itself says what contact.rest_fraction is */
+    bool sets_rest_fraction; /* the scene itself says what contact.rest_fraction is */
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
     json_t *names;           /* owned; body name -> index */
     size_t x_capacity, body_capacity, triangle_capacity, segment_capacity,
@@ -225,9 +225,9 @@ enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
-/* Warns of values that are valid but hardly what was meant. told_thickness: the scene itself says what
+/* Warns of values that are valid but hardly what was meant. sets_thickness: the scene itself says what
  * contact.thickness is. */
-enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness);
+enum tac_err tac_scene_doubts(struct tac_reader *reader, bool sets_thickness);
 /* plausible.c. The part of it about numbers and meshes.  is_free: (bodies) 1: the body has a vertex that is free at
  * some time.
  */

@@ -5,7 +5,7 @@
  * changed by Q r (Tang et al. 2009).  Rounding brings some of that part back; therefore each new direction is
  * made orthogonal to the last one by a product of its own, as Notay 2000 does for preconditioners that vary, and not by
  * the quotient of two r.z.  Without it, tiny systems went on for hundreds of iterations at the last digits.  Dot
- * products are exact sums of one rounded number for each node, so they do not depend on how the nodes are dealt, and
+ * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
  * neither does any branch. */
 #include "solve/invariant.h"
 #include <math.h>

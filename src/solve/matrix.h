@@ -4,7 +4,7 @@
  * one stencil (an element, a pair, the mass of a node).  Every rank evaluates all stencils that touch a node of its
  * own, so those at the border are evaluated on several ranks, and no message is needed.  Contributions are added to
  * each entry in the order of the lists, and within a list in the order of its stencils.  If these orders follow from
- * the scene (ascending force keys), then so do the bits of every row, however the nodes are dealt to ranks.  Only the
+ * the scene (ascending force keys), then so do the bits of every row, however the nodes are distributed.  Only the
  * upper half of a dense matrix is read, so the sum is symmetric to the last bit.
  *
  *     struct tac_stencil_list list[2] = {{tets, 4, tet}, {pairs, 4, pair}};

@@ -1,7 +1,7 @@
 /* solver.h: solves A x = b for a symmetric positive matrix of 3x3 blocks (solve/matrix.h), on several ranks.
  *
  * The kind "invariant" gives the same bits of x, and the same number of iterations, on any number of ranks and however
- * the nodes are dealt to them: conjugate gradients with exact dot products, and a preconditioner that is made from a
+ * the nodes are distributed: conjugate gradients with exact dot products, and a preconditioner that is made from a
  * cut which does not know the ranks (docs/reference/linear-solver.md).  Other kinds may stand behind the same
  * interface.
  *

@@ -43,11 +43,11 @@ enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph,
     enum tac_err err;
     const tac_lid owned = graph->nodes.owned, count = graph->nodes.count;
     uint8_t *taken = NULL;
-    tac_gid *wish = NULL;
+    tac_gid *request = NULL;
     tac_lid *chosen = NULL;
     int64_t found = 0;
     TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *taken, &taken));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *wish, &wish));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *request, &request));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *chosen, &chosen));
     for (tac_lid u = 0; u < owned; u++)
         mate[u] = -1;
@@ -56,11 +56,11 @@ done:
     for (int round = 0; round < ROUNDS && !err; round++) {
         for (tac_lid u = 0; u < owned; u++) {
             chosen[u] = taken[u] ? -1 : choose(graph, most, taken, u);
-            wish[u] = chosen[u] < 0 ? -1 : graph->id[chosen[u]];
+            request[u] = chosen[u] < 0 ? -1 : graph->id[chosen[u]];
         }
-        tac_nodes_halo_refresh(graph->halo, wish, sizeof *wish);
+        tac_nodes_halo_refresh(graph->halo, request, sizeof *request);
         for (tac_lid u = 0; u < owned; u++)
-            if (chosen[u] >= 0 && wish[chosen[u]] == graph->id[u]) {
+            if (chosen[u] >= 0 && request[chosen[u]] == graph->id[u]) {
                 mate[u] = chosen[u];
                 taken[u] = 1;
                 found++;
@@ -70,7 +70,7 @@ done:
     if (!err)
         MPI_Allreduce(&found, pairs, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     free(taken);
-    free(wish);
+    free(request);
     free(chosen);
     return err;
 }

@@ -314,10 +314,10 @@ def campaign(options, home, draw, begin):
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(one, work))
-    told = collections.OrderedDict()
+    reported = collections.OrderedDict()
     for name, rank, n, fault, what in sorted(wrong):
-        told.setdefault((tuple(fault[:4]), re.sub(r"\d+", "", what)[:40]), []).append((name, rank, n, fault, what))
-    for group in told.values():
+        reported.setdefault((tuple(fault[:4]), re.sub(r"\d+", "", what)[:40]), []).append((name, rank, n, fault, what))
+    for group in reported.values():
         name, rank, n, fault, what = group[0]
         print("%s:%d:%d (%d like this): %s" % (name, rank, n, len(group), with_lines(re.split(r"[ ,()']+", what)) if "leaks" in what else what))
         print("    %s" % with_lines(fault))

@@ -136,10 +136,10 @@ def compare(reference, mine, folder, other, ranks, limit):
     if mine.code != reference.code or (mine.code != 0 and launch.ending(mine, other) != launch.ending(reference, folder)):
         return "%s; on one rank: %s" % (mine, reference)
     with open(os.path.join(other, "run.json")) as file:
-        told = json.load(file)
-    Count.migrations += told["counters"]["migrations"]
-    if ranks is not None and told["ranks"] != ranks:
-        return "run.json tells of %d ranks" % told["ranks"]
+        reported = json.load(file)
+    Count.migrations += reported["counters"]["migrations"]
+    if ranks is not None and reported["ranks"] != ranks:
+        return "run.json tells of %d ranks" % reported["ranks"]
     return launch.difference(folder, other, limit)
 
 

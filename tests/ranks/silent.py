@@ -8,7 +8,7 @@ contact ticks on several ranks for each on the first number of them: what two ra
 moves shares nothing; and, where --lists says so, lists of candidates for each there: a vertex that leaves its bound near a cut
 does not end the lists of all; and, where --windows says so, windows for each there: what bounces near a cut does not make the
 windows of all short; and, where --repeated says so, ticks computed again for each there: a pass is repeated as often; and, where --moved says so,
-vertices that several ranks have dealt anew: a scene that one of them began with is shared out (--stay: that is not worth what it takes). A SCENE is as for run_ranks.py.
+vertices that several ranks have distributed anew: a scene that one of them began with is shared out (--stay: that is not worth what it takes). A SCENE is as for run_ranks.py.
 
     TACTUS=build/tactus TACTUS_TEST_DEAL=1 tests/ranks/silent.py --ranks 1,2 tests/ranks/scenes/chain.json
 """
@@ -43,8 +43,8 @@ def main():
     parser.add_argument("--lists", type=float, default=float("inf"), help="most lists for each on the first number of ranks")
     parser.add_argument("--windows", type=float, default=float("inf"), help="most windows for each on the first number of ranks")
     parser.add_argument("--repeated", type=float, default=float("inf"), help="most ticks computed again for each on the first number of ranks")
-    parser.add_argument("--moved", type=int, default=0, help="least vertices dealt anew on several ranks")
-    parser.add_argument("--stay", type=int, default=sys.maxsize, help="most vertices dealt anew on several ranks")
+    parser.add_argument("--moved", type=int, default=0, help="least vertices distributed anew on several ranks")
+    parser.add_argument("--stay", type=int, default=sys.maxsize, help="most vertices distributed anew on several ranks")
     parser.add_argument("--discover", default="speculate", help="the way to find contacts (%(default)s)")
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
@@ -57,10 +57,10 @@ def main():
             if c is not None:
                 acted = c["committed"]["penalty"] + c["committed"]["limit"] - c["silent"]
                 ratio = c["silent"] / acted if acted else float("inf")
-                told = c["messages_sent"] / max(1, c["windows"])
+                reported = c["messages_sent"] / max(1, c["windows"])
                 print("%-12s %d ranks: %d ticks acted, %d silent (%.1f), %d windows, %d rollbacks, layer %d, %d messages (%.0f)"
                       % (name, ranks, acted, c["silent"], ratio, c["windows"], c["rollbacks"], c["deepest_layer"],
-                         c["messages_sent"], told))
+                         c["messages_sent"], reported))
                 trouble = "" if ratio <= options.most else "more than %g silent ticks for each that acted" % options.most
                 ticks = c["committed"]["penalty"] + c["committed"]["limit"]
                 lists = c["candidate_builds"]
@@ -75,10 +75,10 @@ def main():
                     trouble = "%d ticks computed again, more than %g times those on %d" % (
                         c["repeated_ticks"], options.repeated, options.ranks[0])
                 if ranks > 1 and c["migrations"] < options.moved:
-                    trouble = "%d vertices dealt anew, fewer than %d" % (c["migrations"], options.moved)
+                    trouble = "%d vertices distributed anew, fewer than %d" % (c["migrations"], options.moved)
                 if ranks > 1 and c["migrations"] > options.stay:
-                    trouble = "%d vertices dealt anew, more than %d" % (c["migrations"], options.stay)
-                if told > options.messages:
+                    trouble = "%d vertices distributed anew, more than %d" % (c["migrations"], options.stay)
+                if reported > options.messages:
                     trouble = "more than %g messages a window" % options.messages
             if trouble:
                 wrong += 1

@@ -1,7 +1,7 @@
 /* bench_solver: iterations, seconds and bits of the linear solver on a folded bar of tetrahedra
  * (tests/unit/solve/bar.h).
  *
- *     bench_solver [nx ny nz [decades [tolerance [deal [repeats [step_s [kind [options]]]]]]]]
+ *     bench_solver [nx ny nz [decades [tolerance [distribution [repeats [step_s [kind [options]]]]]]]]
  *
  * One line of JSON.  tests/speed/solver runs it on 1 to 4 ranks and makes a table. */
 #include "unit/solve/bar.h"
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
                                         .ny = argc > 3 ? atoi(argv[2]) : 12,
                                         .nz = argc > 3 ? atoi(argv[3]) : 12,
                                         .decades = argc > 4 ? atof(argv[4]) : 3,
-                                        .deal = argc > 6 ? (enum bar_deal)atoi(argv[6]) : BAR_SLABS,
+                                        .distribution = argc > 6 ? (enum bar_distribution)atoi(argv[6]) : BAR_SLABS,
                                         .step_s = argc > 8 ? atof(argv[8]) : .04,
                                         .held = true};
     const double tolerance = argc > 5 ? atof(argv[5]) : 1e-8;
@@ -58,8 +58,8 @@ int main(int argc, char **argv)
                ", \"subdomains\": %d, \"coarse\": %d, \"dropped\": %d, \"shifted\": %d, \"iterations\": %d, "
                "\"residual\": %.3g, \"make_s\": %.4f, \"cut_s\": %.4f, \"factor_s\": %.4f, \"solve_s\": %.4f, "
                "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\"}\n",
-               ctx.size, (int)options.deal, s->unknowns, s->blocks, s->moved, s->subdomains, s->coarse, s->dropped,
-               s->shifted, result.iterations, result.residual, used[3], used[0], used[1], used[2],
+               ctx.size, (int)options.distribution, s->unknowns, s->blocks, s->moved, s->subdomains, s->coarse,
+               s->dropped, s->shifted, result.iterations, result.residual, used[3], used[0], used[1], used[2],
                result.iterations ? 1e3 * used[2] / result.iterations : 0, digest);
     }
     free(x);

@@ -50,8 +50,8 @@ def scenes_are_sound(home):
         done = call([TACTUS, "check", *scenes.arguments(name, home), *smaller, "--json", "-o", home], home)
         check(done.returncode == 0, f"{name}: {done.stderr}")
         if done.returncode == 0:
-            told = json.loads(done.stdout)
-            check(told["warnings"] == 0, f"{name}: {told['warned']}")
+            reported = json.loads(done.stdout)
+            check(reported["warnings"] == 0, f"{name}: {reported['warned']}")
     made = os.path.join(home, "knot.json")
     done = call([os.path.join(scenes.ROOT, scenes.SPEED, "knot.py"), "-o", made], home)
     check(done.returncode == 0 and "10,642 vertices" in done.stdout, f"knot.py: {done.stdout}{done.stderr}")
@@ -63,7 +63,7 @@ def scenes_are_sound(home):
     check(done.returncode != 0 and not os.path.exists(os.path.join(home, "none.json")), "balls.py takes a number that is no cube")
 
 
-def runs_are_told(home):
+def runs_are_reported(home):
     until = .0625
     table, (row,) = script("run", home, "--until", str(until), "box-900")
     check(len(table) == 3 and len({line.count("|") for line in table}) == 1, f"the table of run: {table}")
@@ -118,15 +118,15 @@ def dearer_is_seen(home):
     module.TABLE = os.path.join(home, "table.json")
     with open(module.TABLE, "w") as file:
         file.write('{\n  "margin": 1.03,\n  "measured": {}\n}\n')
-    with contextlib.redirect_stdout(io.StringIO()) as told:
+    with contextlib.redirect_stdout(io.StringIO()) as reported:
         module.store(table, "here", {"one": {"ratio": 1.9}, "two": {"ratio": 5}}, False)
     with open(module.TABLE) as file:
         check(json.load(file)["measured"]["here"] == {"one": 1.9, "two": 4}, "--store keeps what is larger")
-    check("two is dearer" in told.getvalue(), "--store says nothing of what is dearer")
+    check("two is dearer" in reported.getvalue(), "--store says nothing of what is dearer")
 
 
 def main():
-    for part in (scenes_are_sound, runs_are_told, programs_are_compared, misses_are_counted, dearer_is_seen):
+    for part in (scenes_are_sound, runs_are_reported, programs_are_compared, misses_are_counted, dearer_is_seen):
         with tempfile.TemporaryDirectory(prefix="tactus-bench-scripts-") as home:
             part(home)
     print(f"{len(failures)} failures")

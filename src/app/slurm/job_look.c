@@ -1,4 +1,4 @@
-/* job_look.c: reads what a run folder tells of its run and its job, and judges how the run is. */
+/* job_look.c: reads the files of a run folder about its run and its job, and finds the condition of the run. */
 #include "app/slurm/job_look.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *job_text(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
     return text != NULL ? text : "";
@@ -27,7 +27,7 @@ static double now_s(void)
 }
 
 /* dir/name, or NULL if memory is out; the caller frees it. */
-static char *join(const char *dir, const char *name)
+static char *join_path(const char *dir, const char *name)
 {
     const size_t size = strlen(dir) + strlen(name) + 2;
     char *path = malloc(size);
@@ -38,7 +38,7 @@ static char *join(const char *dir, const char *name)
 
 static bool is_there(const char *dir, const char *name)
 {
-    char *path = join(dir, name);
+    char *path = join_path(dir, name);
     const bool there = path != NULL && access(path, F_OK) == 0;
     free(path);
     return there;
@@ -48,7 +48,7 @@ static bool is_there(const char *dir, const char *name)
 static double file_age_s(const char *dir, const char *name)
 {
     struct stat s;
-    char *path = strchr(name, '/') == NULL && name[0] != '\0' ? join(dir, name) : NULL;
+    char *path = strchr(name, '/') == NULL && name[0] != '\0' ? join_path(dir, name) : NULL;
     const bool known = path != NULL && stat(path, &s) == 0;
     free(path);
     return known ? fmax(0, now_s() - difftime(s.st_mtime, (time_t)0)) : NAN;
@@ -65,14 +65,14 @@ enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look)
     TAC_TRY(tac_folder_status(ctx, look->dir, &look->status));
     look->alive = tac_process_alive(look->status);
     look->age_s = now_s() - tac_look_real(look->status, "updated");
-    look->saved_age_s = file_age_s(look->dir, text_of(look->status, "checkpoint"));
+    look->saved_age_s = file_age_s(look->dir, job_text(look->status, "checkpoint"));
 done:
     return err;
 }
 
 const char *tac_look_job(const struct tac_look *look)
 {
-    const char *text = text_of(look->state, "job"), *other = text_of(look->job, "job");
+    const char *text = job_text(look->state, "job"), *other = job_text(look->job, "job");
     text = strspn(text, "0123456789_") == strlen(text) && isdigit((unsigned char)text[0]) && strcmp(text, "0") != 0
                ? text
                : other;
@@ -89,7 +89,7 @@ void tac_look_clear(struct tac_look *look)
 
 /* ---- judging ---- */
 
-static bool among(const char *word, const char *const *list)
+static bool is_one_of(const char *word, const char *const *list)
 {
     for (; *list != NULL; list++)
         if (strcmp(word, *list) == 0)
@@ -98,7 +98,7 @@ static bool among(const char *word, const char *const *list)
 }
 
 /* What Slurm's commonest reasons mean. */
-static const char *explain(const char *reason)
+static const char *explain_reason(const char *reason)
 {
     static const char *const known[][2] = {
         {"Priority", "jobs with a higher priority come first"},
@@ -119,22 +119,22 @@ static const char *explain(const char *reason)
     return NULL;
 }
 
-static void say(struct tac_look *look, const char *condition, const char *why)
+static void set_condition(struct tac_look *look, const char *condition, const char *why)
 {
     look->condition = condition;
     snprintf(look->why, sizeof look->why, "%s", why);
 }
 
-/* Without a job, or after it: what the program wrote. */
-static void judge_program(struct tac_look *look)
+/* Sets the condition from what the program wrote, for a run without a job or after its job. */
+static void use_program_state(struct tac_look *look)
 {
     static const char *const known[] = {"running", "finished", "stopped", "failed", NULL};
-    const char *state = text_of(look->status, "state");
+    const char *state = job_text(look->status, "state");
     for (int i = 0; known[i] != NULL; i++)
         if (strcmp(state, known[i]) == 0)
-            say(look, known[i], text_of(look->status, "error"));
+            set_condition(look, known[i], job_text(look->status, "error"));
     if (look->condition == NULL)
-        say(look, "unknown", "");
+        set_condition(look, "unknown", "");
     if (strcmp(look->condition, "running") == 0 && look->alive == TAC_ALIVE_NO) {
         look->condition = "gone";
         snprintf(look->why, sizeof look->why, "its process %lld is gone",
@@ -142,57 +142,57 @@ static void judge_program(struct tac_look *look)
     }
 }
 
-/* The job has said how it ended: stopped, failed, finished. */
-static bool judge_end(struct tac_look *look)
+/* Sets the condition if the job wrote how it ended (stopped, failed, finished); false: it did not. */
+static bool use_job_end(struct tac_look *look)
 {
     static const char *const ends[] = {"finished", "stopped", "failed", NULL};
-    const char *state = text_of(look->state, "state");
-    if (strcmp(text_of(look->status, "state"), "finished") == 0) {
-        say(look, "finished", "");
+    const char *state = job_text(look->state, "state");
+    if (strcmp(job_text(look->status, "state"), "finished") == 0) {
+        set_condition(look, "finished", "");
         return true;
     }
     for (int i = 0; ends[i] != NULL; i++)
         if (strcmp(state, ends[i]) == 0) {
-            say(look, ends[i], text_of(look->state, "reason"));
-            /* Somebody went on with it by hand. */
+            set_condition(look, ends[i], job_text(look->state, "reason"));
+            /* The user has continued the run by hand. */
             if (tac_look_real(look->status, "updated") > tac_look_real(look->state, "updated") + 5)
-                judge_program(look);
+                use_program_state(look);
             return true;
         }
     return false;
 }
 
-/* The job's script is at work, as far as is known. */
-static void judge_at_work(struct tac_look *look)
+/* Sets the condition of a run whose job is running, as far as is known. */
+static void use_running_job(struct tac_look *look)
 {
-    const char *state = text_of(look->state, "state");
-    const bool running = strcmp(text_of(look->status, "state"), "running") == 0;
-    if (judge_end(look))
+    const char *state = job_text(look->state, "state");
+    const bool running = strcmp(job_text(look->status, "state"), "running") == 0;
+    if (use_job_end(look))
         return;
     if (strcmp(state, "requeued") == 0 || strcmp(state, "waiting") == 0)
-        say(look, strcmp(state, "requeued") == 0 ? "requeued" : "waiting", text_of(look->state, "reason"));
+        set_condition(look, strcmp(state, "requeued") == 0 ? "requeued" : "waiting", job_text(look->state, "reason"));
     else if (running && look->alive == TAC_ALIVE_NO && look->queue != TAC_QUEUE_KNOWN)
-        judge_program(look);
+        use_program_state(look);
     else if (running && look->alive != TAC_ALIVE_NO)
-        say(look, "running", "");
+        set_condition(look, "running", "");
     else
-        say(look, "starting", "");
+        set_condition(look, "starting", "");
 }
 
-static void judge_pending(struct tac_look *look)
+static void use_pending_job(struct tac_look *look)
 {
-    const char *more = explain(look->queue_reason);
+    const char *more = explain_reason(look->queue_reason);
     look->condition = look->state == NULL ? "pending" : "requeued";
     snprintf(look->why, sizeof look->why, "%s%s%s", look->queue_reason, more != NULL ? ": " : "",
              more != NULL ? more : "");
 }
 
-/* The batch system says that the job is over. */
-static void judge_over(struct tac_look *look)
+/* Sets the condition if the batch system says that the job has ended. */
+static void use_ended_job(struct tac_look *look)
 {
     char word[sizeof look->queue_state];
-    const char *again = text_of(look->job, "again");
-    if (judge_end(look))
+    const char *again = job_text(look->job, "again");
+    if (use_job_end(look))
         return;
     snprintf(word, sizeof word, "%s", look->queue_state);
     for (char *c = word; *c != '\0'; c++)
@@ -207,38 +207,38 @@ void tac_look_judge(struct tac_look *look)
     static const char *const waits[] = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", NULL};
     static const char *const works[] = {"RUNNING",   "CONFIGURING", "COMPLETING", "SUSPENDED",
                                         "SIGNALING", "STAGE_OUT",   "STOPPED",    NULL};
-    const char *again = text_of(look->job, "again");
+    const char *again = job_text(look->job, "again");
     look->condition = NULL;
     look->why[0] = '\0';
     if (look->job == NULL) {
-        judge_program(look);
+        use_program_state(look);
     } else if (tac_look_job(look) == NULL && look->state == NULL && look->status == NULL) {
         snprintf(look->why, sizeof look->why, "no job was submitted yet; submit it with: %s", again);
         look->condition = "pending";
-    } else if (look->queue == TAC_QUEUE_KNOWN && among(look->queue_state, waits)) {
-        judge_pending(look);
-    } else if (look->queue == TAC_QUEUE_KNOWN && among(look->queue_state, works)) {
-        judge_at_work(look);
+    } else if (look->queue == TAC_QUEUE_KNOWN && is_one_of(look->queue_state, waits)) {
+        use_pending_job(look);
+    } else if (look->queue == TAC_QUEUE_KNOWN && is_one_of(look->queue_state, works)) {
+        use_running_job(look);
     } else if (look->queue == TAC_QUEUE_KNOWN) {
-        judge_over(look);
+        use_ended_job(look);
     } else if (look->queue == TAC_QUEUE_UNKNOWN) {
-        if (!judge_end(look)) {
+        if (!use_job_end(look)) {
             look->condition = "gone";
             snprintf(look->why, sizeof look->why,
                      "Slurm does not know job %s any more, and it has not said how it ended%s%s", tac_look_job(look),
                      again[0] != '\0' ? "; it goes on with: " : "", again);
         }
     } else if (look->state == NULL && look->status == NULL) {
-        say(look, "pending", "squeue does not tell why");
+        set_condition(look, "pending", "squeue does not say why");
     } else if (look->state == NULL) {
-        judge_program(look);
+        use_program_state(look);
     } else {
-        judge_at_work(look);
+        use_running_job(look);
     }
 }
 
 bool tac_look_lives(const struct tac_look *look)
 {
     static const char *const lives[] = {"pending", "starting", "running", "waiting", "requeued", NULL};
-    return look->condition != NULL && among(look->condition, lives);
+    return look->condition != NULL && is_one_of(look->condition, lives);
 }

@@ -1,5 +1,5 @@
-/* job_look.h: what is known of a run folder: what the program wrote (status.json), what the job wrote (job-state.json),
- * and what the batch system's squeue says of the job.
+/* job_look.h: the condition of a run, from what the program wrote (status.json), what the job wrote (job-state.json),
+ * and what squeue says about the job.
  *
  *     struct tac_look look = {.dir = "drop.run"};
  *     TAC_TRY(tac_look_read(ctx, &look));
@@ -14,9 +14,9 @@
 #include <tactus/report.h>
 
 enum tac_queue {
-    TAC_QUEUE_SILENT,  /* not asked, or no answer: the files alone tell */
-    TAC_QUEUE_UNKNOWN, /* the batch system does not know the job (any more) */
-    TAC_QUEUE_KNOWN    /* queue_state and queue_reason are its words */
+    TAC_QUEUE_SILENT,  /* not asked, or no answer: only the files are known */
+    TAC_QUEUE_UNKNOWN, /* the batch system does not know the job, or not any more */
+    TAC_QUEUE_KNOWN    /* queue_state and queue_reason are what squeue said */
 };
 
 struct tac_look {
@@ -25,25 +25,25 @@ struct tac_look {
     json_t *job;     /* owned; NULL: not started by jobs/submit */
     json_t *state;   /* owned; NULL: the job has not begun */
     enum tac_alive alive;
-    double age_s;       /* since the program's last sign; NaN: none */
+    double age_s;       /* since the program last wrote status.json; NaN: never */
     double saved_age_s; /* since the newest checkpoint was written; NaN: none */
     enum tac_queue queue;
     char queue_state[32], queue_reason[128];
     const char *condition; /* pending, starting, running, waiting, requeued, finished, stopped, failed, gone; static */
-    char why[1024];        /* a reason; "": none */
+    char why[1024];        /* the reason of the condition; "": none */
 };
 
 /* Local. Reads the folder. TAC_ERR_INPUT: neither a run nor a job is there, or a file is damaged. */
 enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look);
-/* Local. The number of its job, as squeue writes it ("17", "17_3"), or NULL. */
+/* Local. The number of the run's job, as squeue writes it ("17", "17_3"), or NULL. */
 const char *tac_look_job(const struct tac_look *look);
 /* Local. A number of the object, or NaN if there is none. */
 double tac_look_real(const json_t *object, const char *key);
-/* Local. Asks squeue, once, about all jobs among them, for ten seconds at most. */
+/* Local. Asks squeue once about the jobs of all these folders, and waits ten seconds at most. */
 void tac_queue_ask(struct tac_look *look, int count);
-/* Local. Fills condition and why from all the rest. */
+/* Local. Fills condition and why from the other fields. */
 void tac_look_judge(struct tac_look *look);
-/* Local. Will it go on without anybody's help? */
+/* Local. Will the run continue without the user's help? */
 bool tac_look_lives(const struct tac_look *look);
 void tac_look_clear(struct tac_look *look);
 

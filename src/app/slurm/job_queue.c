@@ -1,4 +1,4 @@
-/* job_queue.c: asks Slurm's squeue how jobs are. */
+/* job_queue.c: asks squeue of Slurm for the state of jobs. */
 #include "app/slurm/job_look.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What comes through the pipe until it ends; false: no end within the time. */
+/* Reads the pipe until its end; false: it did not end in time. */
 static bool read_all(int pipe, char *text, size_t size)
 {
     size_t length = 0;
@@ -45,7 +45,7 @@ static bool read_all(int pipe, char *text, size_t size)
 }
 
 /* Starts squeue, its output and errors into the pipe; 0: it is not there. */
-static pid_t start(char *jobs, int pipe)
+static pid_t start_squeue(char *jobs, int pipe)
 {
     char command[] = "squeue", option_0[] = "--noheader", option_1[] = "--array", option_2[] = "--states=all",
          option_3[] = "--format=%i|%T|%r";
@@ -63,8 +63,8 @@ static pid_t start(char *jobs, int pipe)
     return child;
 }
 
-/* "17|PENDING|Resources" lines: each is put to the folder whose job it is. */
-static void hear(char *text, struct tac_look *look, int count)
+/* Reads lines such as "17|PENDING|Resources", and puts each to the folder of its job. */
+static void read_answer(char *text, struct tac_look *look, int count)
 {
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
@@ -100,15 +100,15 @@ static char *list_jobs(const struct tac_look *look, int count)
     return jobs;
 }
 
-/* Runs squeue and hears what it says; false: no answer. */
-static bool ask(char *jobs, char *text)
+/* Runs squeue and reads its answer; false: there is none. */
+static bool run_squeue(char *jobs, char *text)
 {
     int ends[2], how = -1;
     if (pipe(ends) != 0)
         return false;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    const pid_t child = start(jobs, ends[1]);
+    const pid_t child = start_squeue(jobs, ends[1]);
     close(ends[1]);
     const bool answered = child > 0 && read_all(ends[0], text, MOST_TEXT);
     close(ends[0]);
@@ -116,7 +116,7 @@ static bool ask(char *jobs, char *text)
         kill(child, SIGKILL);
     while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
-    /* Of one job that is over and forgotten it says this, as an error. */
+    /* For a single job that Slurm has forgotten squeue fails with this message. */
     return answered && ((WIFEXITED(how) && WEXITSTATUS(how) == 0) || strstr(text, "Invalid job id") != NULL);
 }
 
@@ -125,11 +125,11 @@ void tac_queue_ask(struct tac_look *look, int count)
     char *jobs = list_jobs(look, count), *text = jobs != NULL ? malloc(MOST_TEXT) : NULL;
     for (int i = 0; i < count; i++)
         look[i].queue = TAC_QUEUE_SILENT;
-    if (text != NULL && ask(jobs, text)) {
+    if (text != NULL && run_squeue(jobs, text)) {
         for (int i = 0; i < count; i++)
             if (tac_look_job(&look[i]) != NULL)
                 look[i].queue = TAC_QUEUE_UNKNOWN;
-        hear(text, look, count);
+        read_answer(text, look, count);
     }
     free(text);
     free(jobs);

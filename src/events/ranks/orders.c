@@ -110,8 +110,8 @@ static size_t fill_orders(void *self, struct tac_neighbor *n)
                          (size_t)head.speeds * sizeof(struct speed_message);
     if (!tac_halo_room(&sim->ranks->halo, n, bytes))
         return 0;
-    memcpy(n->told, &head, sizeof head);
-    struct command *command = (struct command *)(n->told + sizeof head);
+    memcpy(n->report, &head, sizeof head);
+    struct command *command = (struct command *)(n->report + sizeof head);
     for (size_t k = 0; k < r->order_count; k++) {
         const struct tac_order *o = &r->order[k];
         if (!concerns_rank(sim, o->v, o->count, n->rank))

@@ -16,7 +16,7 @@ static size_t ask_for_paths(void *self, struct tac_neighbor *n)
         count += tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
     if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(tac_gid) + 1))
         return 0;
-    tac_gid *id = (tac_gid *)n->told;
+    tac_gid *id = (tac_gid *)n->report;
     for (size_t k = 0; k < r->wanted_count; k++)
         if (tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1)
             *id++ = tac_sim_id(sim, r->wanted[k]);
@@ -69,7 +69,7 @@ static size_t send_paths(void *self, struct tac_neighbor *n)
     }
     if (!tac_halo_room(&sim->ranks->halo, n, bytes + 1))
         return 0;
-    char *at = n->told;
+    char *at = n->report;
     for (size_t k = 0; k < count; k++) {
         const tac_lid v = tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, id[k]);
         struct path_head *head = (struct path_head *)at;
@@ -138,7 +138,7 @@ static size_t tell_lines(void *self, struct tac_neighbor *n)
     struct tac_sim *sim = self;
     if (!tac_halo_room(&sim->ranks->halo, n, n->give_count * sizeof(struct tac_line) + 1))
         return 0;
-    struct tac_line *line = (struct tac_line *)n->told;
+    struct tac_line *line = (struct tac_line *)n->report;
     for (size_t i = 0; i < n->give_count; i++) {
         const tac_lid v = n->give[i];
         memset(&line[i], 0, sizeof line[i]);

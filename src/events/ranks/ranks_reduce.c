@@ -21,8 +21,8 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
             return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
         }
     }
-    sim->control.told_deep_messages = tell[TAC_TELL_DEEP_MESSAGES];
-    sim->control.told_stop = (int)tell[TAC_TELL_STOP];
-    sim->control.told_save = (int)tell[TAC_TELL_SAVE];
+    sim->control.reported_deep_messages = tell[TAC_TELL_DEEP_MESSAGES];
+    sim->control.reported_stop = (int)tell[TAC_TELL_STOP];
+    sim->control.reported_save = (int)tell[TAC_TELL_SAVE];
     return TAC_OK;
 }

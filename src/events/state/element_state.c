@@ -152,10 +152,10 @@ static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_checkpoi
     TAC_TRY(tac_alloc(sim->ctx, most, sizeof *row, &row));
     TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
     for (size_t k = 0; k < most; k++) {
-        bool told = false;
+        bool reported = false;
         for (size_t j = k - k % 4; j < k; j++)
-            told |= owner[j] == owner[k];
-        if (told)
+            reported |= owner[j] == owner[k];
+        if (reported)
             continue;
         row[n] = c->element[k / 4];
         to[n++] = owner[k];

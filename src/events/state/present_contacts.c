@@ -71,18 +71,18 @@ done:
 enum tac_err tac_sim_contacts(struct tac_sim *sim, struct tac_contact **out, size_t *count)
 {
     enum tac_err err;
-    struct tac_contact *list = NULL, *told = NULL;
+    struct tac_contact *list = NULL, *reported = NULL;
     int32_t *to = NULL;
     size_t n = 0;
     TAC_TRY(tac_sim_look_ghosts(sim));
     err = describe_decided(sim, &list, &to, &n);
-    TAC_TRY(tac_distribute(sim->ctx, err, n, to, list, sizeof *list, &told, &n));
+    TAC_TRY(tac_distribute(sim->ctx, err, n, to, list, sizeof *list, &reported, &n));
     if (n > 0)
-        qsort(told, n, sizeof *told, tac_contact_compare);
+        qsort(reported, n, sizeof *reported, tac_contact_compare);
 done:
     free(list);
     free(to);
-    *out = err ? NULL : told;
+    *out = err ? NULL : reported;
     *count = err ? 0 : n;
     return err;
 }

@@ -148,10 +148,10 @@ static enum tac_err dispatch_pairs(struct tac_sim *sim, const struct tac_checkpo
         const struct tac_pair_state *o = &c->pair[k];
         const int32_t *to = &owner[4 * (size_t)k];
         for (int i = 0; i < 4; i++) {
-            bool told = o->vertex[i] < 0;
+            bool reported = o->vertex[i] < 0;
             for (int j = 0; j < i; j++)
-                told |= o->vertex[j] >= 0 && to[j] == to[i];
-            if (!told)
+                reported |= o->vertex[j] >= 0 && to[j] == to[i];
+            if (!reported)
                 TAC_TRY(dispatch_pair(sim->ctx, o, &c->last[o->last], to[i], d));
         }
     }

@@ -22,7 +22,7 @@ extern const struct tac_discovery tac_discovery_none, tac_discovery_all_pairs, t
 /* The mode of this simulation, and what it keeps. */
 struct tac_find {
     enum tac_discovery_mode mode;
-    const struct tac_discovery *way;
+    const struct tac_discovery *table;
     bool validates;              /* windows are validated after they were run: speculate, and kds on several ranks */
     void *oracle;                /* owned by all-pairs */
     struct tac_kinetic *kinetic; /* owned by kds */

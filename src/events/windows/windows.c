@@ -140,8 +140,8 @@ int64_t tac_windows_cost(struct tac_sim *sim)
                   all = passes * (vertex * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
                         TAC_LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
                         tick * (k->silent + sim->books.silent + k->repeated_ticks),
-                  since = all - sim->windows.cost_told;
-    sim->windows.cost_told = all;
+                  since = all - sim->windows.cost_reported;
+    sim->windows.cost_reported = all;
     return since + WATCHED_COST * (int64_t)sim->active.pair_count;
 }
 

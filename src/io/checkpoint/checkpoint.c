@@ -84,12 +84,12 @@ static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *int
         }
 }
 
-/* Both ways by one list, so that they cannot disagree. */
-static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
+/* Packs and unpacks with one list, so that both directions agree. */
+static void carry_numbers(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
     const int64_t *const first = integer;
-    int64_t has_start = c->has_start, has_row = c->has_row, plans_told = 0 /* of former versions */;
+    int64_t has_start = c->has_start, has_row = c->has_row, plans_reported = 0 /* of former versions */;
     int64_t *const whole[] = {
         &c->now,
         &c->frame,
@@ -128,7 +128,7 @@ static void carry(struct tac_checkpoint *c, int64_t *integer, double *real, bool
     integer += sizeof whole / sizeof whole[0];
     carry_ticks(k, 0, FIRST_KINDS, integer, out);
     /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_told, &has_row,
+    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_reported, &has_row,
                              &c->folder.entry_count};
     integer += 2 * FIRST_KINDS;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
@@ -223,7 +223,7 @@ void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, doubl
     struct tac_checkpoint copy = *c;
     memset(integer, 0, TAC_CHECKPOINT_INTEGERS * sizeof *integer);
     memset(real, 0, TAC_CHECKPOINT_REALS * sizeof *real);
-    carry(&copy, integer, real, true);
+    carry_numbers(&copy, integer, real, true);
 }
 
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real)
@@ -232,5 +232,5 @@ void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, con
     double r[TAC_CHECKPOINT_REALS];
     memcpy(i, integer, sizeof i);
     memcpy(r, real, sizeof r);
-    carry(c, i, r, false);
+    carry_numbers(c, i, r, false);
 }

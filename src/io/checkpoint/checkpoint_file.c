@@ -1,4 +1,4 @@
-/* checkpoint_file.c: which files are checkpoints, and whether they are whole. */
+/* checkpoint_file.c: finds out which files are checkpoints, and whether they are whole. */
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -180,43 +180,43 @@ bool tac_checkpoint_is(const char *path)
 
 /* ---- is it whole? ---- */
 
-/* From rank 0 to all.  The commands that only look at files run without MPI. */
-static void share(struct tac_ctx *ctx, void *data, size_t bytes)
+/* Sends data from rank 0 to all. Commands that only look at files run without MPI. */
+static void share_from_first(struct tac_ctx *ctx, void *data, size_t bytes)
 {
     if (ctx->size > 1)
         MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, ctx->comm);
 }
 
-struct told {
+struct reported {
     int64_t length;
     uint32_t crc;
     char why[256];
 };
 
-static void look(const char *path, struct told *told)
+static void inspect_head(const char *path, struct reported *reported)
 {
     unsigned char block[TAC_CHECKPOINT_BLOCK];
     struct stat file;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &file) != 0) {
-        snprintf(told->why, sizeof told->why, "it cannot be read (%s)", strerror(errno));
+        snprintf(reported->why, sizeof reported->why, "it cannot be read (%s)", strerror(errno));
     } else if (!S_ISREG(file.st_mode)) {
-        snprintf(told->why, sizeof told->why, "it is no file");
+        snprintf(reported->why, sizeof reported->why, "it is no file");
     } else if (!read_block(fd, block)) {
-        snprintf(told->why, sizeof told->why, "it is no checkpoint of Tactus, or its beginning is damaged");
+        snprintf(reported->why, sizeof reported->why, "it is no checkpoint of Tactus, or its beginning is damaged");
     } else {
         const struct head h = head_unpack(block);
         if (h.version != VERSION)
-            snprintf(told->why, sizeof told->why, "its format is %" PRIu32 ", but this version (%s) reads %d",
+            snprintf(reported->why, sizeof reported->why, "its format is %" PRIu32 ", but this version (%s) reads %d",
                      h.version, tac_version(), VERSION);
         else if (h.length <= 0 || h.length != file.st_size - TAC_CHECKPOINT_BLOCK)
-            snprintf(told->why, sizeof told->why,
+            snprintf(reported->why, sizeof reported->why,
                      "it is damaged: it has %" PRId64 " bytes after its head, where %" PRId64 " were written",
                      (int64_t)file.st_size - TAC_CHECKPOINT_BLOCK, h.length);
         else if (!h.clean)
-            snprintf(told->why, sizeof told->why, "it is damaged: its head is not what was written");
-        told->length = h.length;
-        told->crc = h.crc;
+            snprintf(reported->why, sizeof reported->why, "it is damaged: its head is not what was written");
+        reported->length = h.length;
+        reported->crc = h.crc;
     }
     if (fd >= 0)
         close(fd);
@@ -225,28 +225,28 @@ static void look(const char *path, struct told *told)
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size)
 {
     enum tac_err err = TAC_OK;
-    struct told told;
+    struct reported reported;
     uint32_t crc = 0;
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     if (ctx->rank == 0)
-        look(path, &told);
-    share(ctx, &told, sizeof told);
-    if (told.why[0] == '\0')
-        err = tac_checkpoint_crc_all(ctx, path, told.length, &crc);
+        inspect_head(path, &reported);
+    share_from_first(ctx, &reported, sizeof reported);
+    if (reported.why[0] == '\0')
+        err = tac_checkpoint_crc_all(ctx, path, reported.length, &crc);
     if (err == TAC_ERR_INPUT) {
         /* A disk that cannot be read is one more way of not being whole. */
-        snprintf(told.why, sizeof told.why, "%.250s", ctx->error);
+        snprintf(reported.why, sizeof reported.why, "%.250s", ctx->error);
         ctx->error[0] = '\0';
         err = TAC_OK;
-    } else if (!err && told.why[0] == '\0' && crc != told.crc) {
-        snprintf(told.why, sizeof told.why, "it is damaged: its contents are not what was written");
+    } else if (!err && reported.why[0] == '\0' && crc != reported.crc) {
+        snprintf(reported.why, sizeof reported.why, "it is damaged: its contents are not what was written");
     }
-    snprintf(why, size, "%s", told.why);
+    snprintf(why, size, "%s", reported.why);
     return err;
 }
 
 /* Collective. The newest whole checkpoint of a folder. */
-static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
+static enum tac_err find_newest(struct tac_ctx *ctx, const char *dir, char **file)
 {
     enum tac_err err = TAC_OK;
     int64_t *list = NULL, count = 0;
@@ -255,10 +255,10 @@ static enum tac_err newest(struct tac_ctx *ctx, const char *dir, char **file)
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, size, 1, file)));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? tac_checkpoint_list(ctx, dir, &list, &found) : TAC_OK));
     count = (int64_t)found;
-    share(ctx, &count, sizeof count);
+    share_from_first(ctx, &count, sizeof count);
     for (int64_t k = count; k-- > 0;) {
         int64_t number = ctx->rank == 0 ? list[k] : 0;
-        share(ctx, &number, sizeof number);
+        share_from_first(ctx, &number, sizeof number);
         snprintf(*file, size, "%s/checkpoint-%06" PRId64 ".h5", dir, number);
         TAC_TRY(tac_checkpoint_examine(ctx, *file, why, sizeof why));
         if (why[0] == '\0')
@@ -278,9 +278,9 @@ enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char *
     struct stat what;
     char why[256];
     int folder = ctx->rank == 0 && stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-    share(ctx, &folder, sizeof folder);
+    share_from_first(ctx, &folder, sizeof folder);
     if (folder)
-        return newest(ctx, path, file);
+        return find_newest(ctx, path, file);
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, strlen(path) + 1, 1, file)));
     strcpy(*file, path);
     TAC_TRY(tac_checkpoint_examine(ctx, path, why, sizeof why));

@@ -65,7 +65,7 @@ static enum tac_err read_sums(const struct tac_checkpoint_reader *r, const int64
     return err;
 }
 
-/* The parts of what was dissipated.  An older file does not tell. */
+/* Reads what was dissipated, by cause. Older files do not have it. */
 static enum tac_err read_losses(struct tac_checkpoint_reader *r)
 {
     enum { SUMS = TAC_CHECKPOINT_LOSSES * (TAC_ACCUM_LIMBS + 1) };
@@ -140,7 +140,7 @@ static bool row_sensible(const double value[TAC_CHECKPOINT_ROW])
     return true;
 }
 
-/* The checksums of the folder's tables: of rank 0.  An older file does not tell. */
+/* Reads the checksums of the folder's tables, on rank 0. Older files do not have them. */
 static enum tac_err read_sums_of_lines(struct tac_checkpoint_reader *r)
 {
     enum tac_err err = TAC_OK;
@@ -154,7 +154,7 @@ done:
     return err;
 }
 
-/* What its folder held: of rank 0.  An older file does not tell. */
+/* Reads what the folder held, on rank 0. Older files do not have it. */
 static enum tac_err read_folder(struct tac_checkpoint_reader *r)
 {
     static const struct tac_checkpoint_column column = {"row", NULL, true, 0, 0};
@@ -239,7 +239,7 @@ done:
 
 /* ---- the whole ---- */
 
-static enum tac_err open_file(struct tac_checkpoint_reader *r)
+static enum tac_err open_checkpoint_file(struct tac_checkpoint_reader *r)
 {
     r->stored.file = tac_h5_open_read(r->path);
     return r->stored.file >= 0 ? TAC_OK : tac_checkpoint_wrong(r, "the HDF5 library cannot open it");
@@ -250,7 +250,7 @@ static enum tac_err read_tables(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(r->ctx, 1, sizeof *r->c, &r->c));
-    TAC_TRY(open_file(r));
+    TAC_TRY(open_checkpoint_file(r));
     TAC_TRY(read_about(r));
     TAC_TRY(read_numbers(r));
     TAC_TRY(read_folder(r));

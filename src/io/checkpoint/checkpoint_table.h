@@ -1,4 +1,4 @@
-/* checkpoint_table.h: what a checkpoint file holds; shared by its writer and its reader. */
+/* checkpoint_table.h: the contents of a checkpoint file, for its writer and its reader. */
 #ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
 
@@ -12,15 +12,15 @@ enum { TAC_CHECKPOINT_BLOCK = 512 };
  * (4 bytes), its length (8 bytes), all little endian; then zeros. */
 void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
 
-/* Whole numbers and sums that are the same on all ranks, in the order in which the file has them. */
+/* Whole numbers and sums that are the same on all ranks, in the order of the file. */
 enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6, TAC_CHECKPOINT_LOSSES = 3 };
 void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
 void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
 
-/* A row of energy.csv as the file has it: its columns, counts as reals.  out: to `value`; else from there. */
+/* Local. Copies a row of energy.csv to `value` (out) or from `value`; counts are stored as reals. */
 enum { TAC_CHECKPOINT_ROW = 22, TAC_CHECKPOINT_LOST = 4 };
 void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out);
-/* Its further columns: what was dissipated, by cause. */
+/* Local. The same of its further columns: what was dissipated, by cause. */
 void tac_checkpoint_row_losses(struct tac_energy_row *row, double value[TAC_CHECKPOINT_LOST], bool out);
 
 /* A table of the file: rows x columns (0: one-dimensional). */
@@ -47,7 +47,7 @@ struct tac_pair_record {
     tac_gid vertex[4];
     int64_t depth, groups;
 };
-/* How many columns of TAC_SCRIPT_COLUMNS a file has. */
+/* How many columns of TAC_SCRIPT_COLUMNS the file of a checkpoint has. */
 static inline size_t tac_checkpoint_script_columns(const struct tac_checkpoint *c)
 {
     return c->trajectory.has_script_force ? 9 : 8;
@@ -56,12 +56,14 @@ extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMN
     TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[9], TAC_PAIR_COLUMNS[4],
     TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3], TAC_SUM_COLUMNS[TAC_LINES];
 
-/* Collective. CRC of the `length` bytes behind the user block, each rank its stripe.  TAC_ERR_RUN: it cannot be read.
+/* Collective. Computes the CRC of the `length` bytes behind the user block; each rank reads a part. TAC_ERR_RUN: the
+ * file cannot be read.
  */
 enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t length, uint32_t *crc);
-/* Local. Is the file as long as its head says? */
+/* Local. Does the file have the length that its head says? */
 bool tac_checkpoint_full_length(int folder, const char *name);
-/* Collective. The file that `path` (a checkpoint or a folder) means, in *file (owned by the caller): it is whole. */
+/* Collective. Finds the checkpoint that `path` (a checkpoint or a folder) means; *file (owned by the caller) is whole.
+ */
 enum tac_err tac_checkpoint_choose(struct tac_ctx *ctx, const char *path, char **file);
 
 #endif

@@ -1,4 +1,4 @@
-/* checkpoint_write.c: writing a checkpoint: one collective HDF5 file, its CRC, and its name. */
+/* checkpoint_write.c: writes a checkpoint: one collective HDF5 file, its CRC, and its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ done:
     return err;
 }
 
-/* What all ranks have alike, written by rank 0. */
+/* Writes what is the same on all ranks; rank 0 writes it. */
 static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
@@ -72,7 +72,7 @@ done:
     return err;
 }
 
-/* What a folder that goes on has to have; written by rank 0. */
+/* Writes what the folder must have at a restart; rank 0 writes it. */
 static enum tac_err write_folder(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
@@ -145,7 +145,7 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
 }
 
-static bool put_number(hid_t object, const char *name, int64_t value)
+static bool put_whole_number(hid_t object, const char *name, int64_t value)
 {
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t id = space >= 0 ? H5Acreate2(object, name, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
@@ -161,11 +161,11 @@ static bool put_attributes(hid_t file, const struct tac_scene *scene, int ranks)
 {
     return tac_h5_put_text(file, "format", TAC_CHECKPOINT_FORMAT) && tac_h5_put_text(file, "version", tac_version()) &&
            tac_h5_put_text(file, "commit", tac_commit()) && tac_h5_put_text(file, "name", scene->settings->name) &&
-           tac_h5_put_text(file, "scene_sha256", scene->settings->sha256) && put_number(file, "ranks", ranks);
+           tac_h5_put_text(file, "scene_sha256", scene->settings->sha256) && put_whole_number(file, "ranks", ranks);
 }
 
-static enum tac_err create(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
-                           const char *dir, const struct tac_checkpoint *c)
+static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_scene *scene,
+                                const char *dir, const struct tac_checkpoint *c)
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
@@ -213,7 +213,7 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer
 
 /* Removes what is older than the `keep` newest.  Only files of their full length count as kept: a crash of the machine
  * may have left shorter ones. */
-static void prune(const char *dir, int folder, int keep, const int64_t *list, size_t count)
+static void remove_old(const char *dir, int folder, int keep, const int64_t *list, size_t count)
 {
     char name[64];
     int kept = 1; /* the new one */
@@ -244,7 +244,7 @@ void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file,
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(name, size, "%s", slash != NULL ? slash + 1 : file);
     if (folder < 0 || tac_checkpoint_list(ctx, dir, &list, &count) != TAC_OK)
-        goto done; /* whoever writes there next will say why */
+        goto done; /* the next write there will report why */
     if (count > 0 && tac_checkpoint_number(name) < list[count - 1]) {
         snprintf(real, sizeof real, "checkpoint-%06" PRId64 ".h5", list[count - 1] + 1);
         /* Without it a run that is killed before its first checkpoint goes on from the later one, whose frames are
@@ -263,8 +263,8 @@ done:
 }
 
 /* Rank 0: head, disk, name, link, and what is too old. */
-static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
-                            uint32_t crc, int64_t length, char *name, size_t size)
+static enum tac_err publish_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
+                                 uint32_t crc, int64_t length, char *name, size_t size)
 {
     enum tac_err err = TAC_OK;
     int64_t *list = NULL;
@@ -285,7 +285,7 @@ static enum tac_err publish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w
         goto done;
     }
     point_to(ctx, dir, folder, name);
-    prune(dir, folder, keep, list, count);
+    remove_old(dir, folder, keep, list, count);
     fsync(folder);
 done:
     if (folder >= 0)
@@ -295,8 +295,8 @@ done:
 }
 
 /* Collective. The file is closed: its CRC, and its name. */
-static enum tac_err finish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep, char *name,
-                           size_t size)
+static enum tac_err finish_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
+                                char *name, size_t size)
 {
     enum tac_err err = TAC_OK;
     struct stat file;
@@ -315,7 +315,7 @@ static enum tac_err finish(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
     if (tac_checkpoint_crc_all(ctx, w->file.path, length, &crc) != TAC_OK)
         return TAC_ERR_RUN; /* agreed upon there */
     if (ctx->rank == 0)
-        err = publish(ctx, w, dir, keep, crc, length, name, size);
+        err = publish_file(ctx, w, dir, keep, crc, length, name, size);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(name, (int)size, MPI_CHAR, 0, ctx->comm);
 done:
@@ -326,7 +326,7 @@ static void put_away(struct tac_ctx *ctx, struct tac_checkpoint_writer **w, enum
 {
     struct tac_frames *file = &(*w)->file;
     if (err) {
-        file->broken = true; /* what is not whole is not worth waiting for */
+        file->broken = true; /* the file is not whole, so no rank needs to wait for it */
         if (file->file >= 0)
             close_file(ctx, *w);
         if (file->space_fd >= 0)
@@ -354,12 +354,12 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     if (w != NULL) /* before the ranks agree: who has one closes it where another has none */
         w->file = (struct tac_frames){.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1};
     TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(create(ctx, w, scene, dir, c));
+    TAC_TRY(create_file(ctx, w, scene, dir, c));
     TAC_TRY(write_common(ctx, w, c));
     TAC_TRY(write_folder(ctx, w, c));
     TAC_TRY(tac_checkpoint_write_rows(ctx, w, c));
     TAC_TRY(close_file(ctx, w));
-    TAC_TRY(finish(ctx, w, dir, keep, name, size));
+    TAC_TRY(finish_file(ctx, w, dir, keep, name, size));
 done:
     if (w != NULL)
         put_away(ctx, &w, err);

@@ -27,7 +27,7 @@ struct array {
     size_t size;
 };
 
-static void copy(const void *from, tac_lid index, void *record)
+static void copy_record(const void *from, tac_lid index, void *record)
 {
     const struct array *array = from;
     memcpy(record, array->record + array->size * (size_t)index, array->size);
@@ -74,7 +74,7 @@ static void fill_past(const void *from, tac_lid k, void *record)
     memcpy(row->value, &c->vertices.past[TAC_PAST_NUMBERS * (size_t)k], sizeof row->value);
 }
 
-/* What an integrator remembers besides, where it does. */
+/* Writes further state of an integrator at vertices, if it has any. */
 static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     const struct tac_records r = {fill_past,
@@ -134,14 +134,14 @@ static enum tac_err write_scripts(struct tac_ctx *ctx, struct tac_checkpoint_wri
     }
 done:
     err = tac_checkpoint_write_table(ctx, w, TAC_SCRIPT_COLUMNS, tac_checkpoint_script_columns(c), err,
-                                     &(struct tac_records){copy, &(struct array){(char *)row, sizeof *row}, n,
+                                     &(struct tac_records){copy_record, &(struct array){(char *)row, sizeof *row}, n,
                                                            sizeof *row, offsetof(struct tac_script_record, vertex),
                                                            c->vertex_total, compare_first});
     free(row);
     return err;
 }
 
-/* A last distance on its way: sorted like its pair. */
+/* A last distance that is sent: it is sorted like its pair. */
 struct last_record {
     struct tac_pair_record pair;
     int64_t group;
@@ -174,11 +174,11 @@ static enum tac_err write_pairs(struct tac_ctx *ctx, struct tac_checkpoint_write
     }
 done:
     err = tac_checkpoint_write_table(ctx, w, TAC_PAIR_COLUMNS, 4, err,
-                                     &(struct tac_records){copy, &(struct array){(char *)row, sizeof *row}, n,
+                                     &(struct tac_records){copy_record, &(struct array){(char *)row, sizeof *row}, n,
                                                            sizeof *row, offsetof(struct tac_pair_record, vertex),
                                                            c->vertex_total, compare_pairs});
     err = tac_checkpoint_write_table(ctx, w, &LAST, 1, err,
-                                     &(struct tac_records){copy, &(struct array){(char *)last, sizeof *last}, m,
+                                     &(struct tac_records){copy_record, &(struct array){(char *)last, sizeof *last}, m,
                                                            sizeof *last, offsetof(struct last_record, pair.vertex),
                                                            c->vertex_total, compare_lasts});
     free(row);
@@ -192,14 +192,14 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
     enum tac_err err;
     const struct array states = {(const char *)c->element, sizeof *c->element},
                        grips = {(const char *)c->friction_state, sizeof *c->friction_state};
-    const struct tac_records element = {copy,
+    const struct tac_records element = {copy_record,
                                         &states,
                                         (size_t)c->element_count,
                                         sizeof *c->element,
                                         offsetof(struct tac_element_state, vertex),
                                         c->vertex_total,
                                         tac_element_state_compare};
-    const struct tac_records friction = {copy,
+    const struct tac_records friction = {copy_record,
                                          &grips,
                                          (size_t)c->friction_state_count,
                                          sizeof *c->friction_state,

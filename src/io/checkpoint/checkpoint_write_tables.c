@@ -1,5 +1,5 @@
-/* checkpoint_write_tables.c: a table of a checkpoint: rows to the ranks that write them, in the file's order, which is
- * the same for any number of ranks. */
+/* checkpoint_write_tables.c: writes a table of a checkpoint: sends rows to the ranks that write them, in the file's
+ * order, which is the same for any number of ranks. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,9 @@ enum tac_err tac_checkpoint_write_columns(struct tac_ctx *ctx, struct tac_checkp
     return err;
 }
 
-/* Into the file's order.  On one rank, and on several after a deal by ids, they mostly are. */
-static void sort(void *record, size_t count, const struct tac_records *r)
+/* Sorts records into the file's order. On one rank, and on several after a distribution by ids, they mostly have that
+ * order already. */
+static void sort_records(void *record, size_t count, const struct tac_records *r)
 {
     for (size_t k = 1; k < count; k++)
         if (r->compare((char *)record + r->size * (k - 1), (char *)record + r->size * k) > 0) {
@@ -86,7 +87,7 @@ enum tac_err tac_checkpoint_write_table(struct tac_ctx *ctx, struct tac_checkpoi
     err = tac_distribute_table(ctx, err, err ? 0 : r->count, NULL, to, r->fill, r->from, r->size, &came, &total);
     free(to);
     if (!err)
-        sort(came, total, r);
+        sort_records(came, total, r);
     if (!err)
         err = tac_checkpoint_write_columns(ctx, w, column, columns, came, r->size, total);
     free(came);
@@ -176,7 +177,7 @@ static enum tac_err write_slices(struct tac_ctx *ctx, struct tac_checkpoint_writ
         TAC_TRY(tac_distribute_table(ctx, TAC_OK, s->first[i + 1] - s->first[i], s->which + s->first[i],
                                      s->to + s->first[i], r->fill, r->from, r->size, &came, &total));
         TAC_CHECK((tac_gid)total == (s->end - begin < SLICE_ROWS ? s->end - begin : SLICE_ROWS));
-        sort(came, total, r);
+        sort_records(came, total, r);
         TAC_TRY(write_slice(ctx, w, column, columns, r, s, begin, came, total));
         free(came);
         came = NULL;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* All ranks' rows of `size` bytes, in the order of ranks, which is the order of ids. */
-static enum tac_err gather(struct tac_ctx *ctx, tac_gid total, tac_lid rows, const tac_gid *id, const void *part,
-                           size_t size, void *out)
+static enum tac_err gather_rows(struct tac_ctx *ctx, tac_gid total, tac_lid rows, const tac_gid *id, const void *part,
+                                size_t size, void *out)
 {
     enum tac_err err = TAC_OK;
     int *count = NULL, mine = rows;
@@ -60,17 +60,17 @@ enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoin
     out->geometry = tac_geometry_here(c);
     if (ctx->size == 1)
         return TAC_OK;
-    TAC_TRY(gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.start, 3 * sizeof(double),
-                   &out->x));
-    TAC_TRY(
-        gather(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.mass, sizeof(double), &out->mass));
-    TAC_TRY(gather(ctx, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id, c->mesh.triangle,
-                   3 * sizeof(tac_gid), &out->triangle));
-    TAC_TRY(gather(ctx, c->segment_total, c->mesh.segment_count, c->mesh.segment_id, c->mesh.segment,
-                   2 * sizeof(tac_gid), &out->segment));
+    TAC_TRY(gather_rows(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.start, 3 * sizeof(double),
+                        &out->x));
+    TAC_TRY(gather_rows(ctx, c->vertex_total, c->vertices.count, c->vertices.id, c->vertices.mass, sizeof(double),
+                        &out->mass));
+    TAC_TRY(gather_rows(ctx, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id, c->mesh.triangle,
+                        3 * sizeof(tac_gid), &out->triangle));
+    TAC_TRY(gather_rows(ctx, c->segment_total, c->mesh.segment_count, c->mesh.segment_id, c->mesh.segment,
+                        2 * sizeof(tac_gid), &out->segment));
     if (c->tetrahedron_total > 0)
-        TAC_TRY(gather(ctx, c->tetrahedron_total, c->mesh.tetrahedron_count, c->mesh.tetrahedron_id,
-                       c->mesh.tetrahedron, 4 * sizeof(tac_gid), &out->tetrahedron));
+        TAC_TRY(gather_rows(ctx, c->tetrahedron_total, c->mesh.tetrahedron_count, c->mesh.tetrahedron_id,
+                            c->mesh.tetrahedron, 4 * sizeof(tac_gid), &out->tetrahedron));
     out->geometry.tetrahedron = out->tetrahedron;
     out->geometry.x = out->x;
     out->geometry.mass = out->mass;

@@ -1,5 +1,5 @@
-/* energy_resume.c: energy.csv of a run that goes on from a checkpoint: what is later is cut off, and the rest has to be
- * what was written. */
+/* energy_resume.c: continues the energy.csv of a run from a checkpoint: cuts off the later rows, and checks that the
+ * others are as they were written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -21,7 +21,7 @@ int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next
     return -1;
 }
 
-static int commas(const char *row)
+static int count_commas(const char *row)
 {
     int n = 0;
     for (; *row != '\0'; row++)
@@ -33,7 +33,7 @@ static int commas(const char *row)
 enum line {
     KEPT,
     LATER, /* than the checkpoint */
-    LAST,  /* it is between two frames, or not finished: this may end a file */
+    LAST,  /* it is between two frames, or not finished: only the last line of a file may be so */
     WRONG
 };
 
@@ -43,15 +43,15 @@ struct reading {
     int64_t next;
 };
 
-static enum line validate(struct reading *in, const char *text, ssize_t length, int64_t *index)
+static enum line check_line(struct reading *in, const char *text, ssize_t length, int64_t *index)
 {
     enum { COLUMNS = 22 };
     char *rest;
     if (text[length - 1] != '\n')
         return LAST;
     const double at = strtod(text, &rest);
-    if (rest == text || *rest != ',' || memchr(text, '\0', (size_t)length) != NULL || commas(text) < COLUMNS - 1 ||
-        !(at > in->before))
+    if (rest == text || *rest != ',' || memchr(text, '\0', (size_t)length) != NULL ||
+        count_commas(text) < COLUMNS - 1 || !(at > in->before))
         return WRONG;
     in->before = at;
     if (at > in->t_s)
@@ -60,8 +60,8 @@ static enum line validate(struct reading *in, const char *text, ssize_t length, 
     return *index >= 0 ? KEPT : LAST;
 }
 
-static enum tac_err refuse(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
-                           const char *what)
+static enum tac_err refuse_energy_table(struct tac_ctx *ctx, const struct tac_output *out,
+                                        const struct tac_output_past *past, const char *what)
 {
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "%s/energy.csv is damaged: %s; put it right, or move it away (a new one begins with the row of "
@@ -69,9 +69,9 @@ static enum tac_err refuse(struct tac_ctx *ctx, const struct tac_output *out, co
                     out->folder.dir, what, past->next_frame);
 }
 
-/* Reads up to the row of the last frame before the checkpoint. */
-static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
-                              FILE *file, struct tac_energy_plan *plan)
+/* Reads the rows up to that of the last frame before the checkpoint. */
+static enum tac_err read_energy_rows(struct tac_ctx *ctx, const struct tac_output *out,
+                                     const struct tac_output_past *past, FILE *file, struct tac_energy_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct reading in = {out->scene, (double)past->now * out->scene->settings->quantum_s, -INFINITY, past->next_frame};
@@ -84,14 +84,14 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct tac_output *out,
     plan->end = plan->aside ? 0 : length;
     plan->losses = !plan->aside && tac_energy_tells_losses(text);
     plan->header = plan->aside ? 0 : (int64_t)crc32(crc32(0, Z_NULL, 0), (const Bytef *)text, (uInt)length);
-    /* What comes after the row of the last frame is later, whatever it is. */
+    /* Everything after the row of the last frame is later. */
     while (!plan->aside && index < past->next_frame - 1 && (length = getline(&text, &capacity, file)) > 0) {
         const bool inside = is == LAST; /* the line before was not the last one */
-        is = inside ? WRONG : validate(&in, text, length, &index);
+        is = inside ? WRONG : check_line(&in, text, length, &index);
         line += !inside;
         if (is == WRONG) {
             snprintf(what, sizeof what, "its line %" PRId64 " is no row of this run", line);
-            TAC_TRY(refuse(ctx, out, past, what));
+            TAC_TRY(refuse_energy_table(ctx, out, past, what));
         }
         if (is == LATER)
             break;
@@ -109,16 +109,17 @@ done:
     return err;
 }
 
-/* Are the rows those that the checkpoint tells of?  Of one that does not tell, the last one has to be there. */
-static enum tac_err compare(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past,
-                            const struct tac_energy_plan *plan)
+/* Checks that the rows are those that the checkpoint lists. If it lists none (an older checkpoint), the last row must
+ * be there. */
+static enum tac_err compare_with_checkpoint(struct tac_ctx *ctx, const struct tac_output *out,
+                                            const struct tac_output_past *past, const struct tac_energy_plan *plan)
 {
     char what[96];
     const int64_t last = past->next_frame - 1;
     size_t r = 0;
     if (past->entry_count == 0 && plan->row[plan->count - 1].index < last) {
         snprintf(what, sizeof what, "it lacks the row of frame %" PRId64, last);
-        return refuse(ctx, out, past, what);
+        return refuse_energy_table(ctx, out, past, what);
     }
     for (int64_t k = 0; k < past->entry_count; k++) {
         const struct tac_output_entry *e = &past->entry[k];
@@ -133,7 +134,7 @@ static enum tac_err compare(struct tac_ctx *ctx, const struct tac_output *out, c
                      r + 2);
         else
             snprintf(what, sizeof what, "it lacks the row of frame %" PRId64, e->index);
-        return refuse(ctx, out, past, what);
+        return refuse_energy_table(ctx, out, past, what);
     }
     return TAC_OK;
 }
@@ -162,12 +163,12 @@ enum tac_err tac_energy_look(struct tac_ctx *ctx, const struct tac_output *out, 
             close(fd);
             goto done;
         }
-        TAC_TRY(read_rows(ctx, out, past, file, plan));
+        TAC_TRY(read_energy_rows(ctx, out, past, file, plan));
     }
     if (here)
         TAC_TRY(tac_sums_look(ctx, out, past));
     if (here && plan->count > 0)
-        TAC_TRY(compare(ctx, out, past, plan));
+        TAC_TRY(compare_with_checkpoint(ctx, out, past, plan));
     else if (here && !plan->aside && tells_rows(past))
         tac_warn(ctx, "%s/energy.csv has no rows from before the checkpoint, and goes on with that of frame %" PRId64,
                  out->folder.dir, past->next_frame);

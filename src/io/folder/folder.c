@@ -1,5 +1,5 @@
-/* folder.c: which files of a folder belong to a run, and how they are replaced. status.json is the mark: where it is of
- * this program, all files with a run's names are; where it is missing, none is. */
+/* folder.c: knows which files of a folder belong to a run, and replaces them. status.json is the mark: if this program
+ * wrote it, all files with names of a run are the run's; if it is missing, none is. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static bool is_run_file(const char *name)
 }
 
 /* Calls `each` for every run's file in the folder until it returns true; *name is that file's. */
-static bool visit(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
+static bool visit_files(int folder, bool (*each)(int folder, const char *name), char *name, size_t size)
 {
     bool found = false;
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -67,7 +67,7 @@ static bool visit(int folder, bool (*each)(int folder, const char *name), char *
     return found;
 }
 
-static bool any(int folder, const char *name)
+static bool accept_any(int folder, const char *name)
 {
     return true;
 }
@@ -78,8 +78,8 @@ static bool cannot_remove(int folder, const char *name)
     return unlinkat(folder, name, 0) != 0 && errno != ENOENT;
 }
 
-/* A refused try leaves only overlaps.obj: that is no run, but nothing to keep beside one either.  Whose it is, its
- * first line tells (src/overlap/overlap_report.c). */
+/* Removes overlaps.obj, the only file that a refused run leaves. It must not stay beside a later run. Its first line
+ * shows that it is ours (src/overlap/overlap_report.c). */
 static void remove_overlaps(int folder)
 {
     static const char first[] = "# surfaces that cross, touch or lie closer than their radius allows: ";
@@ -116,14 +116,14 @@ static enum tac_err refuse_alive(struct tac_ctx *ctx, const struct tac_folder *f
 static enum tac_err remove_old_run(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256];
-    if (visit(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
+    if (visit_files(f->fd, cannot_remove, name, sizeof name) || cannot_remove(f->fd, "status.json"))
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot remove the old run from '%s': %s; choose another folder with -o",
                         f->dir, strerror(errno));
     return TAC_OK;
 }
 
-/* Where a run was killed before it had its mark there is none, or (of earlier versions) an empty one.  Nothing else of
- * that run can be there, so nothing is lost. */
+/* Is the mark unfinished? A run that was killed before it made its mark leaves none, or (in earlier versions) an empty
+ * one. It has no other files, so nothing is lost. */
 static bool mark_unfinished(int folder)
 {
     struct stat s;
@@ -158,7 +158,7 @@ done:
     return err;
 }
 
-static bool write_all(int fd, const char *text, size_t length)
+static bool write_text(int fd, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t n = write(fd, text, length);
@@ -176,7 +176,7 @@ int tac_append_whole(int fd, const char *text, size_t length)
 {
     const off_t end = lseek(fd, 0, SEEK_END);
     errno = 0;
-    if (write_all(fd, text, length))
+    if (write_text(fd, text, length))
         return 0;
     const int why = errno != 0 ? errno : EIO;
     return end >= 0 && ftruncate(fd, end) != 0 ? errno : why;
@@ -189,7 +189,7 @@ static int write_aside(const struct tac_folder *f, const char *temporary, const 
     const int fd = tac_create_new(f->fd, temporary, O_WRONLY);
     *made = fd >= 0;
     errno = fd >= 0 ? 0 : errno;
-    bool ok = fd >= 0 && write_all(fd, text, length) && (!sync || fsync(fd) == 0);
+    bool ok = fd >= 0 && write_text(fd, text, length) && (!sync || fsync(fd) == 0);
     int why = errno != 0 ? errno : EIO;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -198,8 +198,8 @@ static int write_aside(const struct tac_folder *f, const char *temporary, const 
     return ok ? 0 : why;
 }
 
-/* Gives the mark its name, unless there is one already; 0 or the errno.  A file system without hard links has another
- * way, or at least the lock. */
+/* Gives the mark its name, unless there is a mark already; returns 0 or the errno. On a file system without hard links
+ * it renames without replacing, or relies on the lock. */
 static int name_mark(const struct tac_folder *f)
 {
     if (linkat(f->fd, MARK_ASIDE, f->fd, "status.json", 0) == 0) {
@@ -217,7 +217,8 @@ static int name_mark(const struct tac_folder *f)
     return renameat(f->fd, MARK_ASIDE, f->fd, "status.json") == 0 ? 0 : errno;
 }
 
-/* The folder is locked.  The mark gets its name when it is whole: a run that is killed before leaves no half of it. */
+/* Makes the mark in the locked folder. The mark gets its name when it is whole, so a run that is killed earlier leaves
+ * no half mark. */
 static enum tac_err set_mark(struct tac_ctx *ctx, struct tac_folder *f, const char *text)
 {
     bool made = false;
@@ -263,11 +264,11 @@ done:
     return err;
 }
 
-/* The folder is locked.  Without a mark, files of a run's names are not ours. */
+/* Refuses a locked folder that has no mark but files with names of a run, because they are not ours. */
 static enum tac_err refuse_foreign(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     char name[256] = "status.json";
-    if (!visit(f->fd, any, name, sizeof name) &&
+    if (!visit_files(f->fd, accept_any, name, sizeof name) &&
         (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 || mark_unfinished(f->fd)))
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
@@ -305,13 +306,13 @@ done:
     return err;
 }
 
-/* Something of a run's name but checkpoints: those may have been brought here to go on from. */
+/* Is it a file with a name of a run, but no checkpoint? The user may have copied checkpoints here to continue from. */
 static bool no_checkpoint(int folder, const char *name)
 {
     return strncmp(name, "checkpoint", strlen("checkpoint")) != 0;
 }
 
-/* A run that was killed just now may take a moment to go: how mpirun ends is no sign that its ranks have ended. */
+/* Waits for the end of a run that was killed just now: mpirun may end before its ranks. */
 static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     enum { TRIES = 30, EVERY_US = 100000 };
@@ -329,7 +330,7 @@ static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
-/* What goes on in a file goes on in the folder's own. */
+/* Refuses symbolic links: a run that continues writes only to files of its own folder. */
 static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f)
 {
     static const char *const extended[] = {"frames.h5",     "record.h5",     "energy.csv",
@@ -344,7 +345,7 @@ static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f
     return TAC_OK;
 }
 
-enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t told, struct tac_folder *f,
+enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t reported, struct tac_folder *f,
                                int64_t *restarts)
 {
     enum tac_err err = TAC_OK;
@@ -360,7 +361,7 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
         remove_unfinished_mark(f->fd);
     if (mark == NULL && !here &&
         (faccessat(f->fd, "status.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-         visit(f->fd, no_checkpoint, name, sizeof name)))
+         visit_files(f->fd, no_checkpoint, name, sizeof name)))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
                          "'%s' holds files that no run in this folder made (there is no status.json of a run); move "
                          "them away or choose another folder with -o",
@@ -369,7 +370,7 @@ enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, 
     TAC_TRY(tac_folder_lock_ranks(ctx, f, mark != NULL));
     const json_t *before = json_object_get(mark, "restarts");
     *restarts = 1 + (json_is_integer(before) && json_integer_value(before) >= 0 ? json_integer_value(before)
-                     : here                                                     ? told
+                     : here                                                     ? reported
                                                                                 : 0);
 done:
     json_decref(mark);
@@ -401,7 +402,7 @@ void tac_folder_abandon(struct tac_folder *f)
 {
     char name[256];
     if (f->fd >= 0 && (f->claimed || f->made)) {
-        visit(f->fd, cannot_remove, name, sizeof name);
+        visit_files(f->fd, cannot_remove, name, sizeof name);
         unlinkat(f->fd, MARK_ASIDE, 0);
         unlinkat(f->fd, "status.json", 0);
         f->claimed = false;
@@ -450,7 +451,7 @@ bool tac_folder_rewrite(const struct tac_folder *f, const char *name, const char
     int fd = openat(f->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool ok = write_all(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
+    bool ok = write_text(fd, text, length) && ftruncate(fd, (off_t)length) == 0;
     return close(fd) == 0 && ok;
 }
 

@@ -1,4 +1,4 @@
-/* histories.c: histories.h5, made of histories.csv when a run ends: the rows of each history as arrays.  The table
+/* histories.c: makes histories.h5 from histories.csv when a run ends: the rows of each history as arrays.  The table
  * grows row by row and survives any kill; the HDF5 file is made whole and renamed. */
 #include <fcntl.h>
 #include <hdf5.h>
@@ -50,10 +50,10 @@ static const struct set sets[][SETS] = {
                           {NULL, NULL, 0, 0}},
 };
 
-/* How the rows of a scene look. */
+/* The columns of a scene's histories.csv. */
 struct columns {
     int count;          /* all but the name */
-    int flux, reaction; /* where those of these kinds begin, behind BEFORE */
+    int flux, reaction; /* where the columns of these kinds begin, behind BEFORE */
 };
 
 static struct columns columns_of(const struct tac_scene *scene)
@@ -78,8 +78,8 @@ struct rows {
     double *row; /* owned, (count, MOST): the numbers of the lines */
 };
 
-/* A line's numbers, if it is of this history. */
-static bool parse(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
+/* Reads the numbers of a line; false if it is of another history. */
+static bool parse_line(const struct columns *c, const char *line, tac_lid history, const char *name, double value[MOST])
 {
     char *rest;
     for (int k = 0; k < BEFORE + VALUES; k++) {
@@ -105,8 +105,8 @@ static bool parse(const struct columns *c, const char *line, tac_lid history, co
     return true;
 }
 
-static enum tac_err read_rows(struct tac_ctx *ctx, const struct columns *columns, FILE *file, tac_lid history,
-                              const char *name, struct rows *rows)
+static enum tac_err read_history_rows(struct tac_ctx *ctx, const struct columns *columns, FILE *file, tac_lid history,
+                                      const char *name, struct rows *rows)
 {
     enum tac_err err = TAC_OK;
     char *line = NULL;
@@ -114,7 +114,7 @@ static enum tac_err read_rows(struct tac_ctx *ctx, const struct columns *columns
     rewind(file);
     while (!err && getline(&line, &capacity, file) > 0) {
         double value[MOST] = {0};
-        if (!parse(columns, line, history, name, value))
+        if (!parse_line(columns, line, history, name, value))
             continue;
         err = tac_grow(ctx, &rows->row, &rows->capacity, MOST * (rows->count + 1), sizeof *rows->row);
         if (err)
@@ -140,7 +140,7 @@ static bool write_set(hid_t group, const char *name, const char *units, int rank
     return ok;
 }
 
-/* Of what it is: a body, or the bodies and the plane of a flux. */
+/* Writes what the history follows: a body, or the bodies and the plane of a flux. */
 static bool put_about(hid_t group, const struct tac_settings *settings, const struct tac_history *h)
 {
     static const char *const kind[] = {"vertices", "reaction", "flux"};
@@ -178,7 +178,8 @@ static bool write_history(hid_t group, const struct tac_output *out, const struc
     return ok;
 }
 
-static enum tac_err write_all(struct tac_ctx *ctx, const struct tac_output *out, FILE *file, hid_t parent, bool *ok)
+static enum tac_err write_histories(struct tac_ctx *ctx, const struct tac_output *out, FILE *file, hid_t parent,
+                                    bool *ok)
 {
     const struct tac_output_settings *output = &out->scene->settings->output;
     const struct columns columns = columns_of(out->scene);
@@ -188,7 +189,7 @@ static enum tac_err write_all(struct tac_ctx *ctx, const struct tac_output *out,
         double *buffer = NULL;
         char name[16];
         snprintf(name, sizeof name, "%06d", (int)h);
-        err = read_rows(ctx, &columns, file, h, output->history[h].name, &rows);
+        err = read_history_rows(ctx, &columns, file, h, output->history[h].name, &rows);
         if (!err)
             err = tac_alloc(ctx, 3 * rows.count + 1, sizeof *buffer, &buffer);
         const hid_t group = err ? -1 : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -208,7 +209,7 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
     enum tac_err err = TAC_OK;
     bool ok = true;
     struct tac_h5_quiet quiet;
-    /* By the folder's descriptor: it may have been renamed. */
+    /* The path uses the folder's descriptor, because the folder may have been renamed. */
     snprintf(csv, sizeof csv, "/proc/self/fd/%d/histories.csv", out->folder.fd);
     snprintf(path, sizeof path, "/proc/self/fd/%d/histories.h5", out->folder.fd);
     snprintf(temporary, sizeof temporary, "/proc/self/fd/%d/histories.h5.tmp", out->folder.fd);
@@ -226,7 +227,7 @@ enum tac_err tac_histories_convert(struct tac_ctx *ctx, const struct tac_output 
          tac_h5_put_text(h5, "version", tac_version()) && tac_h5_put_text(h5, "commit", tac_commit()) &&
          tac_h5_put_text(h5, "name", settings->name) && tac_h5_put_text(h5, "scene_sha256", settings->sha256);
     if (ok)
-        err = write_all(ctx, out, file, group, &ok);
+        err = write_histories(ctx, out, file, group, &ok);
     if (group >= 0)
         ok = H5Gclose(group) >= 0 && ok;
     if (h5 >= 0)

@@ -1,5 +1,5 @@
-/* lock.c: who writes in a run's folder, by locks of the kernel: rank 0 locks the folder, and every rank shares
- * ranks.lock, so that a restart waits for ranks that outlive their mpirun. */
+/* lock.c: keeps two runs from writing to one folder, with locks of the kernel. Rank 0 locks the folder, and every rank
+ * has a shared lock on ranks.lock, so that a restart waits for ranks that outlive their mpirun. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum tac_err tac_folder_lock(struct tac_ctx *ctx, const struct tac_folder *f)
                     "a run is still writing to '%s'; stop it first or choose another folder with -o", f->dir);
 }
 
-/* Opens ranks.lock, and makes it if it is not there: it is never written, so only a link has to be removed. */
+/* Opens ranks.lock, or makes it. The file is never written, so it must be removed only if it is a link. */
 static int open_ranks(struct tac_folder *f)
 {
     enum { TRIES = 3 };
@@ -35,7 +35,7 @@ static int open_ranks(struct tac_folder *f)
     return fd;
 }
 
-/* Has the file still its name?  Who had it before may have removed it when it was opened here already. */
+/* Does the file still have its name? An earlier holder may have removed it after it was opened here. */
 static bool has_name(const struct tac_folder *f, int fd)
 {
     struct stat a, b;
@@ -43,29 +43,30 @@ static bool has_name(const struct tac_folder *f, int fd)
            a.st_ino == b.st_ino;
 }
 
-/* After how many seconds of waiting it is told; it is refused after six times as many. */
+/* After how many seconds of waiting a warning is printed; after six times as many the run is refused. */
 static double tell_after_s(const struct tac_ctx *ctx)
 {
     enum { USUAL_S = 10 };
     return ctx->hooks.lock_s > 0 ? ctx->hooks.lock_s : USUAL_S;
 }
 
-/* Waits for the lock of no other; 0, EWOULDBLOCK: others have it still, or why there are no locks. */
+/* Waits until no other process has the lock. Returns 0, EWOULDBLOCK (others still have it), or the errno that says why
+ * there are no locks. */
 static int wait_for_ranks(struct tac_ctx *ctx, const struct tac_folder *f, int fd)
 {
     enum { EVERY_US = 50000, REFUSED = 6 };
     const double begin_s = tac_wall_s(), tell_s = tell_after_s(ctx);
-    bool told = false;
+    bool reported = false;
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const double waited_s = tac_wall_s() - begin_s;
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK || waited_s > REFUSED * tell_s)
             return errno;
-        if (!told && waited_s > tell_s)
+        if (!reported && waited_s > tell_s)
             tac_warn(ctx, "waiting for ranks of an earlier run that hold '%s/%s' (see them with 'fuser -v %s/%s')",
                      f->dir, TAC_RANKS_LOCK, f->dir, TAC_RANKS_LOCK);
-        told = told || waited_s > tell_s;
+        reported = reported || waited_s > tell_s;
         usleep(EVERY_US);
     }
     return 0;
@@ -97,11 +98,12 @@ enum tac_err tac_folder_lock_ranks(struct tac_ctx *ctx, struct tac_folder *f, bo
                  "'%s' lies on a file system without locks (%s), so status.json alone tells whether an earlier run is "
                  "alive; make sure that none of its ranks is left",
                  f->dir, strerror(why));
-    flock(f->ranks, LOCK_SH | LOCK_NB); /* the folder's lock keeps others away in between */
+    flock(f->ranks, LOCK_SH | LOCK_NB); /* the lock on the folder keeps others away meanwhile */
     return TAC_OK;
 }
 
-/* A lock that a rank on another machine can have alone while rank 0 shares it does not reach that machine. */
+/* Can this rank, on another machine, get the exclusive lock while rank 0 has a shared one? Then locks do not work
+ * between the machines. */
 static bool has_alone(int fd, const char *first)
 {
     char here[256];
@@ -109,7 +111,8 @@ static bool has_alone(int fd, const char *first)
     return strcmp(here, first) != 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* 0 or the errno.  Another rank of this machine may just have tried whether it can have it alone. */
+/* Takes the shared lock; returns 0 or the errno. It may have to wait, because another rank of this machine may be
+ * trying the exclusive lock. */
 static int share_lock(int fd)
 {
     enum { TRIES = 100, EVERY_US = 10000 };
@@ -126,7 +129,7 @@ static int share_lock(int fd)
 void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_folder *f)
 {
     char path[4200], first[256] = "";
-    int told[2] = {0, 0}; /* a lock does not reach; why a rank has none */
+    int reported[2] = {0, 0}; /* some lock does not reach another machine; errno of a rank that has no lock */
     if (ctx->size == 1)
         return;
     tac_process_machine(first, sizeof first);
@@ -134,28 +137,28 @@ void tac_folder_share_ranks(struct tac_ctx *ctx, const char *dir, struct tac_fol
     if (ctx->rank > 0) {
         snprintf(path, sizeof path, "%.4096s/%s", dir, TAC_RANKS_LOCK);
         f->ranks = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        told[1] = f->ranks < 0 ? errno : 0;
-        told[0] = f->ranks >= 0 && has_alone(f->ranks, first);
+        reported[1] = f->ranks < 0 ? errno : 0;
+        reported[0] = f->ranks >= 0 && has_alone(f->ranks, first);
     }
-    MPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_INT, MPI_MAX, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, reported, 2, MPI_INT, MPI_MAX, ctx->comm);
     if (ctx->rank > 0 && f->ranks >= 0)
-        told[1] = share_lock(f->ranks);
-    MPI_Allreduce(MPI_IN_PLACE, &told[1], 1, MPI_INT, MPI_MAX, ctx->comm);
-    if (told[0])
+        reported[1] = share_lock(f->ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &reported[1], 1, MPI_INT, MPI_MAX, ctx->comm);
+    if (reported[0])
         tac_warn(ctx,
                  "locks in '%s' do not reach from one machine to the other, so a restart cannot see ranks of this run "
                  "that are left: status.json alone decides (a Lustre file system is mounted with 'flock' for that)",
                  dir);
-    else if (told[1] != 0)
+    else if (reported[1] != 0)
         tac_warn(ctx,
                  "not every rank can hold '%s/%s' (%s), so a restart cannot see ranks of this run that are left: "
                  "status.json alone decides",
-                 dir, TAC_RANKS_LOCK, strerror(told[1]));
+                 dir, TAC_RANKS_LOCK, strerror(reported[1]));
 }
 
 void tac_lock_release(int *fd)
 {
-    /* Closing alone would leave the lock to a child process that was forked meanwhile. */
+    /* Closing alone would leave the lock with a child process that was forked meanwhile. */
     if (*fd >= 0) {
         flock(*fd, LOCK_UN);
         close(*fd);

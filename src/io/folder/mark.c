@@ -1,4 +1,4 @@
-/* mark.c: status.json, the mark of a run's folder: is there one, and does it refuse a new run? */
+/* mark.c: reads status.json, the mark of a run folder, and refuses a new run in a folder that has one. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* output.c: the run folder as a whole. */
+/* output.c: creates, writes and closes the run folder as a whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +16,7 @@ static const char ENERGY_HEADER[] =
     "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
     "angular_momentum_x,angular_momentum_y,angular_momentum_z,friction_couple_x,friction_couple_y,friction_couple_z,"
     "contacts,deepest_layer,min_distance";
-/* Columns that came later: a file that was begun without them goes on without them. */
+/* Columns of later versions: a file that was begun without them continues without them. */
 static const char LOSSES_HEADER[] =
     ",dissipated_friction,dissipated_restitution,dissipated_damping,dissipated_plasticity";
 
@@ -59,8 +59,8 @@ enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out
     return *text != NULL ? TAC_OK : tac_fail(ctx, TAC_ERR_RUN, "out of memory while making the run folder");
 }
 
-/* Rank 0: the folder, with a status.json that claims it. */
-static enum tac_err claim(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
+/* Rank 0: makes the folder, with a status.json that claims it. */
+static enum tac_err claim_folder(struct tac_ctx *ctx, struct tac_output *out, const char *dir, bool overwrite)
 {
     char *text = NULL;
     enum tac_err err = tac_output_first_status(ctx, out, 0, &text);
@@ -112,7 +112,7 @@ enum tac_err tac_output_create(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_output *out = NULL;
     *result = NULL;
     TAC_TRY(tac_output_blank(ctx, scene, &out));
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim(ctx, out, dir, overwrite) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? claim_folder(ctx, out, dir, overwrite) : TAC_OK));
     tac_folder_share_ranks(ctx, dir, &out->folder);
     TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &out->frames));
     TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? write_small(ctx, out) : TAC_OK));
@@ -300,7 +300,7 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
     err = err > run ? err : run;
     struct tac_status status = summary->status;
     if (err && strcmp(status.state, "failed") != 0) {
-        /* Whoever reads the folder later must not take it for whole. */
+        /* The status must say that the run failed, so that no reader takes the folder for whole. */
         status.state = "failed";
         status.error = ctx->error;
     }
@@ -311,15 +311,15 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
 enum tac_err tac_output_finish(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
 {
     enum tac_err err = tac_frames_close(ctx, out->frames);
-    struct tac_summary told = *summary;
+    struct tac_summary reported = *summary;
     int64_t peak = tac_memory_peak();
     MPI_Reduce(&peak, &out->peak_memory_bytes, 1, MPI_INT64_T, MPI_MAX, 0, ctx->comm);
     if (err) {
-        told.status.state = "failed";
-        told.status.error = ctx->error;
+        reported.status.state = "failed";
+        reported.status.error = ctx->error;
     }
     if (ctx->rank == 0) {
-        enum tac_err small = write_last(ctx, out, &told);
+        enum tac_err small = write_last(ctx, out, &reported);
         err = err > small ? err : small;
     }
     return tac_agree(ctx, err);
@@ -340,7 +340,8 @@ void tac_output_destroy(struct tac_output **p)
     free(out->entry);
     for (int k = 0; k < TAC_LINES; k++)
         free(out->sums[k].line);
-    /* All ranks have closed what they write.  Where one is lost, a restart has to wait for it. */
+    /* All ranks have closed their files, so ranks.lock is removed. If a rank was lost, the lock stays and a restart
+     * waits for that rank. */
     if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
         unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);

@@ -1,4 +1,4 @@
-/* output_resume.c: continues a run folder with a run that goes on from a checkpoint. */
+/* output_resume.c: continues a run folder from a checkpoint. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,16 +22,16 @@ bool tac_output_lies_in(const char *file, const char *dir)
            a.st_ino == b.st_ino;
 }
 
-/* The checkpoint becomes the newest of its folder, by its own name where the file given is a link to it. */
-static void lead(struct tac_ctx *ctx, struct tac_output *out, const char *file)
+/* Makes the checkpoint the newest of its folder, under its own name if the given file is a link to it. */
+static void lead_checkpoint(struct tac_ctx *ctx, struct tac_output *out, const char *file)
 {
     char *real = realpath(file, NULL);
     tac_checkpoint_lead(ctx, out->folder.dir, real != NULL ? real : file, out->checkpoint, sizeof out->checkpoint);
     free(real);
 }
 
-/* Rank 0: a run that began again, in its status. */
-static enum tac_err tell(struct tac_ctx *ctx, struct tac_output *out, double t_s)
+/* Rank 0: writes the first status of the restarted run. */
+static enum tac_err write_first_status(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 {
     char *text = NULL;
     enum tac_err err = TAC_OK;
@@ -43,7 +43,7 @@ done:
     return err;
 }
 
-/* Rank 0: it ended before it began.  A folder that was there keeps what it has; a new one goes. */
+/* Rank 0: ends a run that failed before it began. A folder that was there keeps its files; a new folder is removed. */
 static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
 {
     struct tac_status status = {.state = "failed",
@@ -52,18 +52,19 @@ static void give_up(struct tac_ctx *ctx, struct tac_output *out, double t_s)
                                 .wall_left_s = NAN,
                                 .error = ctx->error};
     if (out->folder.made) {
-        out->folder.claimed = true; /* what is in it is ours, also before status.json is there */
+        out->folder.claimed = true; /* its files are ours, even before status.json is there */
         tac_folder_abandon(&out->folder);
     } else if (out->folder.claimed) {
         json_t *json = tac_status_json(out, &status);
-        tac_folder_replace_json(ctx, &out->folder, "status.json", json, true); /* the first failure is what is told */
+        tac_folder_replace_json(ctx, &out->folder, "status.json", json,
+                                true); /* the first failure stays in the status */
         json_decref(json);
     }
 }
 
-/* What stays, by frames: both lists ascend. */
-static enum tac_err enter(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
-                          const struct tac_energy_plan *rows)
+/* Lists the frames and rows that are kept, by frame; both lists ascend. */
+static enum tac_err list_entries(struct tac_ctx *ctx, struct tac_output *out, const struct tac_frames_plan *frames,
+                                 const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
     for (int64_t f = 0, r = 0; f < frames->count || r < (int64_t)rows->count;) {
@@ -81,25 +82,26 @@ done:
 }
 
 /* Rank 0: the small files. */
-static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
-                          const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
+static enum tac_err continue_files(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                                   const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(enter(ctx, out, frames, rows));
+    TAC_TRY(list_entries(ctx, out, frames, rows));
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_resume(ctx, out, past, rows));
     TAC_TRY(tac_series_open_all(ctx, out, past));
     for (int64_t k = 0; k < frames->count; k++)
         TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s, frames->kept[k].fields));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
-    /* What it tells is of the run before, and comes anew at the end. */
+    /* run.json describes the earlier run; it is written again at the end. */
     if (unlinkat(out->folder.fd, "run.json", 0) != 0 && errno != ENOENT)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot remove %s/run.json: %s", out->folder.dir, strerror(errno)));
 done:
     return err;
 }
 
-/* Rank 0. Else the checkpoint was brought here to begin with, and what its own folder held is not to be looked for. */
+/* Rank 0: does the folder hold output of a run? If not, the checkpoint was copied here, and the output of its own
+ * folder is not expected. */
 static bool holds_output(const struct tac_folder *folder)
 {
     return folder->fd >= 0 &&
@@ -125,15 +127,15 @@ enum tac_err tac_output_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&out->here, 1, MPI_C_BOOL, 0, ctx->comm);
     tac_folder_share_ranks(ctx, dir, &out->folder);
-    /* All is looked at before anything is changed. */
+    /* Everything is checked before anything is changed. */
     const bool held = out->here && holds_output(&out->folder);
     TAC_TRY(tac_frames_look(ctx, scene, dir, past, held, &frames));
     TAC_TRY(tac_agree(ctx, first ? tac_energy_look(ctx, out, past, held, &rows) : TAC_OK));
     if (first && out->here)
-        lead(ctx, out, past->file);
+        lead_checkpoint(ctx, out, past->file);
     TAC_TRY(tac_frames_resume(ctx, scene, pieces, dir, past->next_frame, &frames, &out->frames));
-    TAC_TRY(tac_agree(ctx, first ? tell(ctx, out, t_s) : TAC_OK));
-    TAC_TRY(tac_agree(ctx, first ? go_on(ctx, out, past, &frames, &rows) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? write_first_status(ctx, out, t_s) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, first ? continue_files(ctx, out, past, &frames, &rows) : TAC_OK));
     *result = out;
     out = NULL;
 done:

@@ -1,4 +1,5 @@
-/* output_whole.c: decides whether a folder holds all of a run that has ended. Only times and numbers are looked at. */
+/* output_whole.c: decides whether a folder holds everything of a run that has ended. It looks only at times and
+ * numbers. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,8 @@ static bool rows_are_there(struct tac_ctx *ctx, const struct end *e)
     return ok;
 }
 
-/* checkpoint.h5 leads to it, and nothing is half made. */
-static bool leads(const struct end *e, const char *file)
+/* Does checkpoint.h5 point to the file, and is no checkpoint half written? */
+static bool is_newest_checkpoint(const struct end *e, const char *file)
 {
     char path[4200];
     struct stat a, b;
@@ -90,7 +91,7 @@ enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene
                               const struct tac_output_past *past, bool last_frame, bool *here, bool *whole)
 {
     char path[4200];
-    bool told[2] = {false, false};
+    bool reported[2] = {false, false};
     if (ctx->rank == 0) {
         struct tac_ctx alone; /* what is missing is no error */
         struct end e = {scene, dir, (double)past->now * scene->settings->quantum_s, -1, -1};
@@ -103,13 +104,14 @@ enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene
             e.rows += past->entry[k].row >= 0;
         }
         snprintf(path, sizeof path, "%.4096s/scene.json", dir);
-        told[0] = tac_output_lies_in(past->file, dir);
-        told[1] = told[0] && says_finished(&e, "status.json", TAC_STATUS_FORMAT) &&
-                  says_finished(&e, "run.json", TAC_RUN_FORMAT) && access(path, R_OK) == 0 && leads(&e, past->file) &&
-                  rows_are_there(&alone, &e) && frames_are_there(&alone, &e);
+        reported[0] = tac_output_lies_in(past->file, dir);
+        reported[1] = reported[0] && says_finished(&e, "status.json", TAC_STATUS_FORMAT) &&
+                      says_finished(&e, "run.json", TAC_RUN_FORMAT) && access(path, R_OK) == 0 &&
+                      is_newest_checkpoint(&e, past->file) && rows_are_there(&alone, &e) &&
+                      frames_are_there(&alone, &e);
     }
-    MPI_Bcast(told, 2, MPI_C_BOOL, 0, ctx->comm);
-    *here = told[0];
-    *whole = told[1];
+    MPI_Bcast(reported, 2, MPI_C_BOOL, 0, ctx->comm);
+    *here = reported[0];
+    *whole = reported[1];
     return TAC_OK;
 }

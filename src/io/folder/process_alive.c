@@ -10,8 +10,8 @@
 
 #include "io/folder/output.h"
 
-/* When the process began, in the kernel's ticks since boot: tells it from a later one with the same number. -1:
- * unknown; 0: it has ended, and only waits to be asked how. */
+/* When the process began, in the kernel's ticks since boot, which distinguishes it from a later process with the same
+ * number. -1: unknown; 0: it has ended, but its parent has not read its exit code. */
 static int64_t process_start(int64_t pid)
 {
     char path[64], text[1024];

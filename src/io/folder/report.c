@@ -168,7 +168,7 @@ enum tac_err tac_json_write(struct tac_ctx *ctx, json_t *json, FILE *out)
     json_decref(json);
     if (text == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory while printing JSON");
-    /* Characters that might steer a terminal, and that JSON lets stand as they are. */
+    /* Characters that could control a terminal and that JSON does not escape. */
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
         if (*c == 127)
             fprintf(out, "\\u007f");

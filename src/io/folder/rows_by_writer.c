@@ -1,5 +1,6 @@
-/* rows_by_writer.c: ranks own vertices as the partition likes; files want them in the scene's order.  Each rank writes
- * a run of whole chunks, so every vertex travels once, from its owner to the rank that writes its row. */
+/* rows_by_writer.c: sends the values of vertices from their owners to the ranks that write their rows. Files need the
+ * scene's order, which is not that of the partition. Each rank writes a range of whole chunks, so every vertex is sent
+ * once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +69,8 @@ done:
     return err;
 }
 
-/* Ids ascend, so what goes to one rank is one run. */
-static void pack(struct tac_ctx *ctx, const struct tac_frames *w, const struct tac_frame *f, struct exchange *x)
+/* Ids ascend, so the rows for one rank are consecutive. */
+static void pack_rows(struct tac_ctx *ctx, const struct tac_frames *w, const struct tac_frame *f, struct exchange *x)
 {
     int to = 0;
     tac_gid begin, end;
@@ -84,7 +85,7 @@ static void pack(struct tac_ctx *ctx, const struct tac_frames *w, const struct t
     }
 }
 
-static void unpack(struct tac_frames *w, const struct tac_frame_row *row, tac_gid count)
+static void place_rows(struct tac_frames *w, const struct tac_frame_row *row, tac_gid count)
 {
     /* As many rows as places and every place once: every vertex has exactly one owner. */
     TAC_CHECK(count == w->row_end - w->row_begin);
@@ -105,7 +106,7 @@ enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const st
     enum tac_err err = TAC_OK;
     struct exchange x = {0};
     TAC_TRY(tac_agree(ctx, exchange_alloc(ctx, w, frame, &x)));
-    pack(ctx, w, frame, &x);
+    pack_rows(ctx, w, frame, &x);
     MPI_Alltoall(x.send_count, 1, MPI_INT, x.receive_count, 1, MPI_INT, ctx->comm);
     int64_t total = 0;
     for (int r = 0, at = 0; r < ctx->size; r++) {
@@ -120,7 +121,7 @@ enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const st
     MPI_Type_commit(&type);
     MPI_Alltoallv(x.send, x.send_count, x.send_at, type, x.receive, x.receive_count, x.receive_at, type, ctx->comm);
     MPI_Type_free(&type);
-    unpack(w, x.receive, total);
+    place_rows(w, x.receive, total);
 done:
     free(x.block);
     free(x.send);

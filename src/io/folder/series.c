@@ -1,4 +1,4 @@
-/* series.c: tables of rows by time, reactions.csv and histories.csv; and steps.csv, of rows by step. */
+/* series.c: writes tables with rows by time, reactions.csv and histories.csv, and steps.csv, with rows by step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/create.h"
 #include "io/folder/series.h"
 
-static enum tac_err fail(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s, int why)
+static enum tac_err fail_series(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_series *s, int why)
 {
     return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s/%s: %s; free some space or write elsewhere with -o",
                     out->folder.dir, s->name, strerror(why));
@@ -19,7 +19,7 @@ enum tac_err tac_series_append(struct tac_ctx *ctx, const struct tac_output *out
                                const char *text, size_t length)
 {
     const int why = tac_append_whole(s->fd, text, length);
-    return why == 0 ? TAC_OK : fail(ctx, out, s, why);
+    return why == 0 ? TAC_OK : fail_series(ctx, out, s, why);
 }
 
 static struct tac_output_sums *sums_of(struct tac_output *out, const struct tac_series *s)
@@ -27,24 +27,24 @@ static struct tac_output_sums *sums_of(struct tac_output *out, const struct tac_
     return &out->sums[s - out->series];
 }
 
-static enum tac_err append(struct tac_ctx *ctx, struct tac_output *out, const struct tac_series *s, const char *text,
-                           size_t length)
+static enum tac_err append_lines(struct tac_ctx *ctx, struct tac_output *out, const struct tac_series *s,
+                                 const char *text, size_t length)
 {
     const enum tac_err err = tac_series_append(ctx, out, s, text, length);
     return err ? err : tac_sums_note(ctx, sums_of(out, s), text, length);
 }
 
-static enum tac_err create(struct tac_ctx *ctx, struct tac_output *out, struct tac_series *s)
+static enum tac_err create_series(struct tac_ctx *ctx, struct tac_output *out, struct tac_series *s)
 {
     char line[1024];
     const int length = snprintf(line, sizeof line, "%s\n", s->header);
     s->fd = openat(out->folder.fd, s->name, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    return s->fd < 0 ? fail(ctx, out, s, errno) : append(ctx, out, s, line, (size_t)length);
+    return s->fd < 0 ? fail_series(ctx, out, s, errno) : append_lines(ctx, out, s, line, (size_t)length);
 }
 
-/* Where the rows end that stay; -1: it has another header. */
-static enum tac_err find_end(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
-                             const struct tac_series *s, FILE *file, int64_t *end)
+/* Finds the end of the rows that are kept; -1: the file has another header. */
+static enum tac_err find_end_of_rows(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
+                                     const struct tac_series *s, FILE *file, int64_t *end)
 {
     const double now_s = (double)past->now * out->scene->settings->quantum_s;
     enum tac_err err = TAC_OK;
@@ -101,25 +101,25 @@ enum tac_err tac_series_open(struct tac_ctx *ctx, struct tac_output *out, const 
     int copy;
     s->fd = past != NULL ? openat(out->folder.fd, s->name, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (s->fd < 0 && past != NULL && errno != ENOENT)
-        return fail(ctx, out, s, errno);
+        return fail_series(ctx, out, s, errno);
     if (s->fd < 0)
-        return create(ctx, out, s);
+        return create_series(ctx, out, s);
     copy = dup(s->fd);
     file = copy >= 0 ? fdopen(copy, "r") : NULL;
     if (file == NULL) {
-        err = fail(ctx, out, s, errno);
+        err = fail_series(ctx, out, s, errno);
         if (copy >= 0)
             close(copy);
         return err;
     }
-    TAC_TRY(find_end(ctx, out, past, s, file, &end));
+    TAC_TRY(find_end_of_rows(ctx, out, past, s, file, &end));
     if (end < 0) {
         close(s->fd);
         s->fd = -1;
         TAC_TRY(put_aside(ctx, out, s));
-        TAC_TRY(create(ctx, out, s));
+        TAC_TRY(create_series(ctx, out, s));
     } else if (ftruncate(s->fd, (off_t)end) != 0) {
-        err = fail(ctx, out, s, errno);
+        err = fail_series(ctx, out, s, errno);
     }
 done:
     fclose(file);
@@ -192,10 +192,10 @@ void tac_series_close_all(struct tac_output *out)
 enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum tac_lines which, const char *text,
                               size_t length)
 {
-    return length > 0 ? append(ctx, out, &out->series[which], text, length) : TAC_OK;
+    return length > 0 ? append_lines(ctx, out, &out->series[which], text, length) : TAC_OK;
 }
 
-/* The rows of `from` up to step `last`, behind its header. */
+/* Copies the rows of `from` up to step `last`, behind its header. */
 static enum tac_err copy_steps(struct tac_ctx *ctx, struct tac_output *out, FILE *from, int64_t last)
 {
     enum tac_err err = TAC_OK;
@@ -205,9 +205,9 @@ static enum tac_err copy_steps(struct tac_ctx *ctx, struct tac_output *out, FILE
     ssize_t length = getline(&row, &capacity, from);
     while (length > 0 && (length = getline(&row, &capacity, from)) > 0 && row[length - 1] == '\n')
         if (strtoll(row, NULL, 10) <= last)
-            TAC_TRY(append(ctx, out, s, row, (size_t)length));
+            TAC_TRY(append_lines(ctx, out, s, row, (size_t)length));
     if (ferror(from))
-        err = fail(ctx, out, s, errno);
+        err = fail_series(ctx, out, s, errno);
 done:
     free(row);
     return err;
@@ -221,21 +221,21 @@ enum tac_err tac_output_steps(struct tac_ctx *ctx, struct tac_output *out, const
     FILE *old = NULL;
     const int fd = openat(out->folder.fd, s->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT)
-        return fail(ctx, out, s, errno);
+        return fail_series(ctx, out, s, errno);
     old = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (fd >= 0 && old == NULL) {
-        err = fail(ctx, out, s, errno);
+        err = fail_series(ctx, out, s, errno);
         close(fd);
         return err;
     }
     s->fd = tac_create_new(out->folder.fd, aside, O_WRONLY | O_APPEND);
     if (s->fd < 0)
-        TAC_TRY(fail(ctx, out, s, errno));
-    TAC_TRY(append(ctx, out, s, header, strlen(header)));
+        TAC_TRY(fail_series(ctx, out, s, errno));
+    TAC_TRY(append_lines(ctx, out, s, header, strlen(header)));
     if (old != NULL)
         TAC_TRY(copy_steps(ctx, out, old, last));
     if (renameat(out->folder.fd, aside, out->folder.fd, s->name) != 0)
-        err = fail(ctx, out, s, errno);
+        err = fail_series(ctx, out, s, errno);
 done:
     if (old != NULL)
         fclose(old);

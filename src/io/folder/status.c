@@ -1,4 +1,4 @@
-/* status.c: status.json and the progress line. */
+/* status.c: writes status.json and the progress line. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 
 #include "io/folder/output.h"
 
-static bool put(json_t *object, const char *key, json_t *value)
+static bool put_value(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;
 }
 
 static bool put_integer(json_t *object, const char *key, int64_t value)
 {
-    return put(object, key, json_integer((json_int_t)value));
+    return put_value(object, key, json_integer((json_int_t)value));
 }
 
 static bool put_ticks(json_t *object, const char *key, const char *const *kind_name, const int64_t *ticks)
@@ -23,24 +23,24 @@ static bool put_ticks(json_t *object, const char *key, const char *const *kind_n
     bool ok = kinds != NULL;
     for (int i = 0; ok && kind_name[i] != NULL; i++)
         ok = put_integer(kinds, kind_name[i], ticks[i]);
-    return put(object, key, kinds) && ok;
+    return put_value(object, key, kinds) && ok;
 }
 
 static bool put_seconds(json_t *object, const struct tac_counters *c)
 {
     json_t *seconds = json_object();
-    bool ok = seconds != NULL && put(seconds, "forces", tac_json_real(c->seconds_forces)) &&
-              put(seconds, "contact", tac_json_real(c->seconds_contact)) &&
-              put(seconds, "discovery", tac_json_real(c->seconds_discovery)) &&
-              put(seconds, "waiting", tac_json_real(c->seconds_waiting)) &&
-              put(seconds, "exchange", tac_json_real(c->seconds_exchange)) &&
-              put(seconds, "output", tac_json_real(c->seconds_output)) &&
-              put(seconds, "plans", tac_json_real(c->seconds_plans)) &&
-              put(seconds, "slabs", tac_json_real(c->seconds_slabs[0])) &&
-              put(seconds, "slabs_rescheduled", tac_json_real(c->seconds_slabs[1])) &&
-              put(seconds, "lists", tac_json_real(c->seconds_lists[0])) &&
-              put(seconds, "lists_rescheduled", tac_json_real(c->seconds_lists[1]));
-    return put(object, "seconds", seconds) && ok;
+    bool ok = seconds != NULL && put_value(seconds, "forces", tac_json_real(c->seconds_forces)) &&
+              put_value(seconds, "contact", tac_json_real(c->seconds_contact)) &&
+              put_value(seconds, "discovery", tac_json_real(c->seconds_discovery)) &&
+              put_value(seconds, "waiting", tac_json_real(c->seconds_waiting)) &&
+              put_value(seconds, "exchange", tac_json_real(c->seconds_exchange)) &&
+              put_value(seconds, "output", tac_json_real(c->seconds_output)) &&
+              put_value(seconds, "plans", tac_json_real(c->seconds_plans)) &&
+              put_value(seconds, "slabs", tac_json_real(c->seconds_slabs[0])) &&
+              put_value(seconds, "slabs_rescheduled", tac_json_real(c->seconds_slabs[1])) &&
+              put_value(seconds, "lists", tac_json_real(c->seconds_lists[0])) &&
+              put_value(seconds, "lists_rescheduled", tac_json_real(c->seconds_lists[1]));
+    return put_value(object, "seconds", seconds) && ok;
 }
 
 json_t *tac_counters_json(const struct tac_counters *c, const char *const *kind_name)
@@ -85,22 +85,23 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
 {
     const struct tac_scene *scene = out->scene;
     json_t *object = json_object();
-    bool ok = object != NULL && put(object, "format", json_string(TAC_STATUS_FORMAT)) &&
-              put(object, "state", json_string(s->state)) && put(object, "time", tac_json_real(s->time_s)) &&
-              put(object, "end", tac_json_real(s->end_s)) && put(object, "share", tac_json_real(share_of(s))) &&
-              put(object, "speed", tac_json_real(speed_of(out, s))) &&
-              put(object, "wall_s", tac_json_real(s->wall_s)) &&
-              put(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
-              put(object, "window_s", tac_json_real(s->window_s)) &&
-              put(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) &&
-              put_integer(object, "contacts", s->contacts) && put_integer(object, "deepest_layer", s->deepest_layer) &&
-              put_integer(object, "restarts", out->restarts) && put_integer(object, "ranks", out->ctx->size) &&
-              put(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
-              put(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
-              put(object, "name", json_string(scene->settings->name)) &&
-              put(object, "scene_sha256", json_string(scene->settings->sha256)) &&
-              put(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
-              put(object, "counters", tac_counters_json(&s->counters, out->kind_name));
+    bool ok =
+        object != NULL && put_value(object, "format", json_string(TAC_STATUS_FORMAT)) &&
+        put_value(object, "state", json_string(s->state)) && put_value(object, "time", tac_json_real(s->time_s)) &&
+        put_value(object, "end", tac_json_real(s->end_s)) && put_value(object, "share", tac_json_real(share_of(s))) &&
+        put_value(object, "speed", tac_json_real(speed_of(out, s))) &&
+        put_value(object, "wall_s", tac_json_real(s->wall_s)) &&
+        put_value(object, "wall_left_s", tac_json_real(s->wall_left_s)) &&
+        put_value(object, "window_s", tac_json_real(s->window_s)) &&
+        put_value(object, "ticks_per_s", tac_json_real(s->ticks_per_s)) &&
+        put_integer(object, "contacts", s->contacts) && put_integer(object, "deepest_layer", s->deepest_layer) &&
+        put_integer(object, "restarts", out->restarts) && put_integer(object, "ranks", out->ctx->size) &&
+        put_value(object, "checkpoint", out->checkpoint[0] != '\0' ? tac_json_text(out->checkpoint) : json_null()) &&
+        put_value(object, "error", s->error != NULL ? tac_json_text(s->error) : json_null()) &&
+        put_value(object, "name", json_string(scene->settings->name)) &&
+        put_value(object, "scene_sha256", json_string(scene->settings->sha256)) &&
+        put_value(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
+        put_value(object, "counters", tac_counters_json(&s->counters, out->kind_name));
     if (ok)
         return object;
     json_decref(object);
@@ -125,7 +126,7 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-static void draw(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *s, bool last)
+static void print_progress(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *s, bool last)
 {
     enum { LOG_EVERY_S = 10 };
     double now = tac_wall_s();
@@ -151,14 +152,14 @@ enum tac_err tac_output_status(struct tac_ctx *ctx, struct tac_output *out, cons
     if (ctx->rank != 0 || (!force && now - out->last_status < EVERY_S))
         return TAC_OK;
     out->last_status = now;
-    draw(ctx, out, status, false);
+    print_progress(ctx, out, status, false);
     json_t *json = tac_status_json(out, status);
     enum tac_err err = tac_folder_replace_json(ctx, &out->folder, "status.json", json, false);
     json_decref(json);
     return err;
 }
 
-/* Memory is out, too: what whoever reads the folder must know, without asking for any. */
+/* Writes a brief status without allocating memory, for a run that is out of memory. */
 static bool rewrite_briefly(const struct tac_output *out, const struct tac_status *s)
 {
     char text[1024], error[512] = "";
@@ -177,7 +178,7 @@ static bool rewrite_briefly(const struct tac_output *out, const struct tac_statu
 
 enum tac_err tac_status_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_status *status)
 {
-    draw(ctx, out, status, true);
+    print_progress(ctx, out, status, true);
     json_t *json = tac_status_json(out, status);
     enum tac_err err = tac_folder_replace_json(ctx, &out->folder, "status.json", json, true);
     if (err) {

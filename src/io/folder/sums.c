@@ -1,5 +1,5 @@
-/* sums.c: checksums of the lines of tables: a checkpoint has those of all lines before it, so that a restart does not
- * go on with a table that was damaged. */
+/* sums.c: computes and checks checksums of the lines of tables. A checkpoint has those of all lines before it, so that
+ * a restart does not continue a damaged table. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct look {
     int time_column;
 };
 
-static enum tac_err refuse(const struct look *l, int64_t line, const char *what)
+static enum tac_err refuse_table(const struct look *l, int64_t line, const char *what)
 {
     return tac_fail(l->ctx, TAC_ERR_INPUT,
                     "%s/%s is damaged: its line %" PRId64 "%s %s; put it right, or move it away (a new one begins "
@@ -49,7 +49,8 @@ static enum tac_err refuse(const struct look *l, int64_t line, const char *what)
                     l->out->folder.dir, l->name, line, line == 1 ? ", the header," : "", what);
 }
 
-/* Is it a row of before the checkpoint?  A table that was moved away has begun anew, and has only later ones. */
+/* Is the row from before the checkpoint? A table that began anew because the old one was moved away has only later
+ * rows. */
 static bool is_before(const struct look *l, const char *row)
 {
     char *rest;
@@ -72,16 +73,16 @@ static bool begun_anew(const struct look *l, FILE *file)
     return anew && !ferror(file);
 }
 
-/* The lines, as far as the checkpoint tells of them.  *anew: only the header is from before it. */
-static enum tac_err compare_lines(const struct look *l, FILE *file, const struct tac_output_sums *told, bool *anew)
+/* Compares the lines that the checkpoint has checksums of. *anew: only the header is from before the checkpoint. */
+static enum tac_err compare_lines(const struct look *l, FILE *file, const struct tac_output_sums *reported, bool *anew)
 {
     enum tac_err err = TAC_OK;
     char *line = NULL;
     size_t capacity = 0;
     *anew = false;
-    for (int64_t n = 0; n < told->count; n++) {
+    for (int64_t n = 0; n < reported->count; n++) {
         const ssize_t length = getline(&line, &capacity, file);
-        if (n == 1 && (length <= 0 || sum_of(line, (size_t)length) != told->line[n]) && begun_anew(l, file)) {
+        if (n == 1 && (length <= 0 || sum_of(line, (size_t)length) != reported->line[n]) && begun_anew(l, file)) {
             *anew = true;
             break;
         }
@@ -89,16 +90,16 @@ static enum tac_err compare_lines(const struct look *l, FILE *file, const struct
             TAC_TRY(
                 tac_fail(l->ctx, TAC_ERR_RUN, "cannot read %s/%s: %s", l->out->folder.dir, l->name, strerror(errno)));
         if (length <= 0)
-            TAC_TRY(refuse(l, n + 1, "is missing"));
-        if (sum_of(line, (size_t)length) != told->line[n])
-            TAC_TRY(refuse(l, n + 1, "is not what was written"));
+            TAC_TRY(refuse_table(l, n + 1, "is missing"));
+        if (sum_of(line, (size_t)length) != reported->line[n])
+            TAC_TRY(refuse_table(l, n + 1, "is not what was written"));
     }
 done:
     free(line);
     return err;
 }
 
-static enum tac_err look_at(const struct look *l, const struct tac_output_sums *told)
+static enum tac_err look_at(const struct look *l, const struct tac_output_sums *reported)
 {
     enum tac_err err = TAC_OK;
     bool anew = true;
@@ -111,8 +112,8 @@ static enum tac_err look_at(const struct look *l, const struct tac_output_sums *
         return err;
     }
     if (file != NULL)
-        err = compare_lines(l, file, told, &anew);
-    if (!err && anew && told->count > 1)
+        err = compare_lines(l, file, reported, &anew);
+    if (!err && anew && reported->count > 1)
         tac_warn(l->ctx, "%s/%s has no rows from before the checkpoint, and goes on with those after it",
                  l->out->folder.dir, l->name);
     if (file != NULL)

@@ -1,7 +1,7 @@
-/* frames.c: frames.h5: the file, and its frames.
+/* frames.c: creates frames.h5 and writes its frames.
  *
- * Rank 0 alone has the file open, and keeps it whole at every moment (io/h5/disk.h); the others send it their chunks
- * (io/h5/dataset_gather.c).  So a kill of any rank at any write leaves a file with all frames that were flushed. */
+ * Only rank 0 opens the file, which is whole at every moment (io/h5/disk.h); the other ranks send it their chunks
+ * (io/h5/dataset_gather.c). So if any rank is killed at any write, the file has all frames that were flushed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,8 +16,9 @@ enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const c
     return tac_frames_step(ctx, w, what, !tac_frames_writes(ctx, w) || H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
 }
 
-/* Several ranks write one file through MPI-IO.  One process needs none of it: MPI-IO's flush waits for the disk, which
- * would cost milliseconds a frame.  No locks in either case: who looks at a run shall not be refused. */
+/* Several ranks write a file through MPI-IO. One process does not need it, and MPI-IO's flush would wait for the disk,
+ * which costs milliseconds a frame. HDF5's locks are off in both cases, so that readers of a running run are not
+ * refused. */
 hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -70,7 +71,7 @@ done:
     return err;
 }
 
-/* Rank 0 makes or opens the file, so that the reason why it cannot is the system's own. */
+/* Rank 0 makes or opens the file first, so that the sentence for a failure has the system's own reason. */
 static enum tac_err make_path(struct tac_ctx *ctx, struct tac_frames *w, const char *dir, const char *name, bool create)
 {
     enum tac_err err = TAC_OK;
@@ -155,7 +156,7 @@ enum tac_err tac_frames_create(struct tac_ctx *ctx, const struct tac_scene *scen
     w = NULL;
 done:
     if (w != NULL)
-        w->broken = true; /* what is not whole is not worth waiting for */
+        w->broken = true; /* the file is not whole, so no rank needs to wait for it */
     tac_frames_destroy(ctx, &w);
     tac_h5_restore(&quiet);
     return err;
@@ -189,7 +190,7 @@ static bool write_time(struct tac_frames *w, hid_t group, double time_s)
     if (id >= 0) {
         ok = H5Dclose(id) >= 0 && ok;
         if (!ok)
-            H5Ldelete(group, "time", H5P_DEFAULT); /* with one, whatever it says, the frame would count as whole */
+            H5Ldelete(group, "time", H5P_DEFAULT); /* a frame with a time would count as whole */
     }
     if (list >= 0)
         H5Pclose(list);
@@ -222,7 +223,7 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     TAC_TRY(tac_dataset_write(ctx, w, &d));
     for (int k = 0; k < frame->field_count; k++)
         TAC_TRY(tac_field_write(ctx, w, group, &frame->field[k]));
-    /* Last: a reader takes a frame without a time for one that was not finished. */
+    /* The time is written last, because a reader takes a frame without a time as unfinished. */
     TAC_TRY(tac_frames_change(ctx, w, what, !tac_frames_writes(ctx, w) || write_time(w, group, frame->time_s)));
 done:
     closed = group < 0 || H5Gclose(group) >= 0;

@@ -1,4 +1,4 @@
-/* frames_check.c: are the frames of a frames.h5 what was written?
+/* frames_check.c: checks that the frames of a frames.h5 are as they were written.
  *
  * Each chunk ends with a checksum of its bytes as they are in the file, the last of its filters (dataset.c).  Reading
  * those bytes and adding them up finds every change of some of them; nothing has to be unpacked, which would cost ten
@@ -18,7 +18,7 @@ struct check {
 };
 
 #if H5_VERSION_GE(1, 10, 3)
-static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
+static bool is_chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
 {
     enum { MOST = 1 << 29 };
     hsize_t size = 0;
@@ -31,13 +31,14 @@ static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
     return tac_chunk_sound(c->chunk, (size_t)size);
 }
 #else
-static bool chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
+static bool is_chunk_sound(struct check *c, hid_t dataset, const hsize_t *offset)
 {
     return true; /* this HDF5 gives out no chunk as it is */
 }
 #endif
 
-/* Every chunk of a dataset; without chunks it is empty, or has its values under the checksum of its header. */
+/* Checks every chunk of a dataset. A dataset without chunks is empty, or its values are under the checksum of its
+ * header. */
 static bool dataset_sound(struct check *c, const char *path)
 {
     hid_t id = H5Dopen2(c->file, path, H5P_DEFAULT), list = -1, space = -1;
@@ -52,7 +53,7 @@ static bool dataset_sound(struct check *c, const char *path)
         ok = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
              H5Pget_chunk(list, 2, chunk) == rank && chunk[0] > 0 && (rank == 1 || chunk[1] == size[1]);
         for (; ok && offset[0] < size[0]; offset[0] += chunk[0])
-            ok = chunk_sound(c, id, offset);
+            ok = is_chunk_sound(c, id, offset);
     }
     if (space >= 0)
         H5Sclose(space);

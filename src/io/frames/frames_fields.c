@@ -1,5 +1,5 @@
-/* frames_fields.c: what frames have on request, beside position, velocity and contact_force: one table for all who
- * write, check or read it; and how it is written. */
+/* frames_fields.c: the table of fields that frames have on request, beside position, velocity and contact_force, for
+ * all that write, check or read them; and writing the fields. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,9 +63,10 @@ unsigned tac_fields_found(hid_t group)
     return found;
 }
 
-/* From who has a row to who writes it: records of the row's number and its bytes. */
-static enum tac_err gather(struct tac_ctx *ctx, const struct tac_frame_field *field, tac_gid begin, tac_gid end,
-                           char **out)
+/* Sends rows from the ranks that have them to the ranks that write them, as records of the row's number and its bytes.
+ */
+static enum tac_err gather_field_rows(struct tac_ctx *ctx, const struct tac_frame_field *field, tac_gid begin,
+                                      tac_gid end, char **out)
 {
     const size_t bytes = tac_field_row_bytes(field->info), size = sizeof(tac_gid) + bytes;
     enum tac_err err = TAC_OK;
@@ -104,7 +105,7 @@ enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t gr
     char *rows = NULL;
     struct tac_dataset d = {group, f->name, f->units, type_of(f), f->columns, field->rows, 0, 0, NULL};
     tac_rows_of_rank(field->rows, ctx->rank, ctx->size, &d.begin, &d.end);
-    TAC_TRY(gather(ctx, field, d.begin, d.end, &rows));
+    TAC_TRY(gather_field_rows(ctx, field, d.begin, d.end, &rows));
     d.data = rows;
     TAC_TRY(tac_dataset_write(ctx, w, &d));
 done:

@@ -1,4 +1,4 @@
-/* frames_mesh.c: /mesh of frames.h5. */
+/* frames_mesh.c: writes /mesh of frames.h5. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,10 +74,11 @@ struct element_row {
     tac_gid id, vertex[4];
 };
 
-/* Elements, whose i-th is at place + i * scale of a list of `rows`, to the ranks that write those; one whose values two
- * ranks write goes to both.  all: how many elements there are. */
-static enum tac_err fetch(struct tac_ctx *ctx, tac_gid rows, tac_gid place, tac_gid scale, tac_gid all, tac_lid count,
-                          const tac_gid *id, const tac_gid *vertex, int corners, struct fetched *out)
+/* Sends elements to the ranks that write them. Element i is at place + i * scale of a list of `rows` values; an element
+ * whose values two ranks write is sent to both. all: how many elements there are. */
+static enum tac_err fetch_rows(struct tac_ctx *ctx, tac_gid rows, tac_gid place, tac_gid scale, tac_gid all,
+                               tac_lid count, const tac_gid *id, const tac_gid *vertex, int corners,
+                               struct fetched *out)
 {
     enum tac_err err = TAC_OK;
     const size_t width = (size_t)corners;
@@ -121,8 +122,8 @@ static enum tac_err fetch_triangles(struct tac_ctx *ctx, struct source *s, tac_g
     const struct tac_pieces *p = s->pieces;
     if (p == NULL)
         return TAC_OK;
-    return fetch(ctx, rows, 0, scale, p->triangle_total, p->triangle_count, p->triangle_id, p->triangle, 3,
-                 &s->triangle);
+    return fetch_rows(ctx, rows, 0, scale, p->triangle_total, p->triangle_count, p->triangle_id, p->triangle, 3,
+                      &s->triangle);
 }
 
 static enum tac_err fetch_segments(struct tac_ctx *ctx, struct source *s, tac_gid rows, tac_gid place, tac_gid scale)
@@ -130,8 +131,8 @@ static enum tac_err fetch_segments(struct tac_ctx *ctx, struct source *s, tac_gi
     const struct tac_pieces *p = s->pieces;
     if (p == NULL)
         return TAC_OK;
-    return fetch(ctx, rows, place, scale, p->segment_total, p->segment_count, p->segment_id, p->segment, 2,
-                 &s->segment);
+    return fetch_rows(ctx, rows, place, scale, p->segment_total, p->segment_count, p->segment_id, p->segment, 2,
+                      &s->segment);
 }
 
 static enum tac_err fetch_tetrahedra(struct tac_ctx *ctx, struct source *s, tac_gid rows, tac_gid place, tac_gid scale)
@@ -139,8 +140,8 @@ static enum tac_err fetch_tetrahedra(struct tac_ctx *ctx, struct source *s, tac_
     const struct tac_pieces *p = s->pieces;
     if (p == NULL)
         return TAC_OK;
-    return fetch(ctx, rows, place, scale, p->tetrahedron_total, p->tetrahedron_count, p->tetrahedron_id, p->tetrahedron,
-                 4, &s->tetrahedron);
+    return fetch_rows(ctx, rows, place, scale, p->tetrahedron_total, p->tetrahedron_count, p->tetrahedron_id,
+                      p->tetrahedron, 4, &s->tetrahedron);
 }
 
 static enum tac_err write_ids(struct tac_ctx *ctx, struct tac_frames *w, hid_t mesh, const char *name, tac_gid rows,

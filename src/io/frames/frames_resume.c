@@ -1,5 +1,5 @@
-/* frames_resume.c: frames.h5 of a run that goes on from a checkpoint: what is later is removed, the rest stays, if it
- * is what was written (frames_check.c).
+/* frames_resume.c: continues the frames.h5 of a run from a checkpoint: removes later frames, and keeps the others if
+ * they are as they were written (frames_check.c).
  *
  * The run may have been killed in the middle of a write.  So rank 0 looks at the file, and removes frames, in child
  * processes (HDF5 crashes on some damage), through the driver whose file is whole at every moment; only then does it
@@ -16,7 +16,8 @@
 #include "io/h5/disk.h"
 #include <tactus/reader.h>
 
-/* Frame `index` is at t_s [s] in this scene: to the last bit, for both come from the same sum. */
+/* Is frame `index` of this scene at t_s, s? Both times come from the same sum, so they must be equal to the last bit.
+ */
 static bool on_grid(const struct tac_scene *scene, int64_t index, double t_s)
 {
     return t_s == (double)tac_scene_frame_time(scene, index) * scene->settings->quantum_s;
@@ -34,9 +35,9 @@ static enum tac_err refuse_remote(struct tac_ctx *ctx, const struct tac_scene *s
     return TAC_OK;
 }
 
-/* How many of the file's frames stay. */
-static enum tac_err choose(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                           const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
+/* Finds how many of the file's frames are kept. */
+static enum tac_err choose_frames_to_keep(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                          const struct tac_reader *r, double t_s, int64_t next, int64_t *stay)
 {
     int64_t early = 0;
     *stay = 0;
@@ -44,7 +45,7 @@ static enum tac_err choose(struct tac_ctx *ctx, const struct tac_scene *scene, c
         early++;
     while (*stay < early && on_grid(scene, r->frame[*stay].index, r->frame[*stay].time_s))
         ++*stay;
-    /* The file's last one may lie between two frames, where a run had ended. */
+    /* The file's last frame may be off the grid, if a run ended there. */
     if (*stay < early && !(*stay == early - 1 && early == r->frame_count))
         return tac_fail(ctx, TAC_ERR_INPUT,
                         "'%s' holds frames at other times than this scene's (frame %" PRId64
@@ -88,7 +89,7 @@ static herr_t list_late(hid_t group, const char *name, const H5L_info_t *info, v
 }
 
 /* In a child: removes all frames but those to keep. */
-static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *removed)
+static enum tac_err remove_late_frames(struct tac_ctx *ctx, void *data, int64_t *removed)
 {
     const struct removal *removal = data;
     struct names names = {.removal = removal, .ctx = ctx};
@@ -119,7 +120,7 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *remove
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", removal->path);
 }
 
-/* Out of the way, but not lost: what cannot be saved of it now can perhaps be saved by other means. */
+/* Renames the damaged file but does not remove it, because other tools may save more of it. */
 enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **aside)
 {
     enum tac_err err = TAC_OK;
@@ -134,9 +135,9 @@ done:
     return err;
 }
 
-/* Rank 0: into the new file what the damaged one still gives. */
-static enum tac_err salvage(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
-                            struct tac_frames_plan *plan, struct tac_frames *to)
+/* Rank 0: copies the frames that can still be read from the damaged file into the new one. */
+static enum tac_err salvage_frames(struct tac_ctx *ctx, const struct tac_scene *scene, int64_t next,
+                                   struct tac_frames_plan *plan, struct tac_frames *to)
 {
     struct tac_ranges lost = {.count = 0};
     free(plan->kept);
@@ -156,9 +157,9 @@ static enum tac_err salvage(struct tac_ctx *ctx, const struct tac_scene *scene, 
     return TAC_OK;
 }
 
-/* Are those frames there that the checkpoint tells of?  None at all is told, and taken. */
-static enum tac_err find_told(struct tac_ctx *ctx, const struct tac_output_past *past,
-                              const struct tac_frames_plan *plan)
+/* Checks that the frames are there that the checkpoint lists. If there is none at all, warns and continues. */
+static enum tac_err find_reported_frames(struct tac_ctx *ctx, const struct tac_output_past *past,
+                                         const struct tac_frames_plan *plan)
 {
     int64_t k = 0;
     for (int64_t i = 0; i < past->entry_count; i++) {
@@ -183,8 +184,8 @@ static enum tac_err find_told(struct tac_ctx *ctx, const struct tac_output_past 
 }
 
 /* Rank 0: which frames of the file stay. */
-static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
-                         const struct tac_output_past *past, struct tac_frames_plan *plan)
+static enum tac_err plan_frames(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
+                                const struct tac_output_past *past, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_reader *r = NULL;
@@ -207,7 +208,8 @@ static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, con
     if (err)
         return tac_fail(ctx, err, "%s", alone.error);
     TAC_TRY(refuse_remote(ctx, scene, dir, r));
-    TAC_TRY(choose(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame, &plan->count));
+    TAC_TRY(choose_frames_to_keep(ctx, scene, dir, r, (double)past->now * scene->settings->quantum_s, past->next_frame,
+                                  &plan->count));
     TAC_TRY(tac_alloc(ctx, (size_t)plan->count, sizeof *plan->kept, &plan->kept));
     for (int64_t k = 0; k < plan->count; k++)
         plan->kept[k] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s, r->frame[k].fields};
@@ -230,10 +232,10 @@ enum tac_err tac_frames_look(struct tac_ctx *ctx, const struct tac_scene *scene,
     err = tac_alloc(ctx, size, 1, &plan->path);
     if (!err) {
         snprintf(plan->path, size, "%s/frames.h5", dir);
-        err = first ? look(ctx, scene, dir, past, plan) : TAC_OK;
+        err = first ? plan_frames(ctx, scene, dir, past, plan) : TAC_OK;
     }
     if (!err && first && here)
-        err = find_told(ctx, past, plan);
+        err = find_reported_frames(ctx, past, plan);
     /* A run that began from a checkpoint has no frames before it. */
     for (int64_t k = first ? past->entry_count : 0; k-- > 0;)
         plan->first = past->entry[k].frame ? past->entry[k].index : plan->first;
@@ -252,8 +254,8 @@ done:
     return err;
 }
 
-/* Rank 0: does as planned.  What cannot be written any more is put aside too. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct tac_frames_plan *plan)
+/* Rank 0: carries out the plan. A file that cannot be written any more is renamed too. */
+static enum tac_err carry_out_plan(struct tac_ctx *ctx, struct tac_frames_plan *plan)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone;
@@ -262,7 +264,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct tac_frames_plan *plan)
     alone.quiet = true;
     struct removal removal = {plan->path, plan->kept, plan->count};
     if (plan->there && plan->late)
-        err = tac_child_try(&alone, plan->path, plan->bytes, remove_late, &removal, &removed);
+        err = tac_child_try(&alone, plan->path, plan->bytes, remove_late_frames, &removal, &removed);
     if (err && err != TAC_ERR_INPUT)
         return tac_fail(ctx, err, "%s", alone.error);
     plan->there = plan->there && !err;
@@ -304,12 +306,12 @@ enum tac_err tac_frames_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? prepare(ctx, plan) : TAC_OK));
+    TAC_TRY(tac_agree(ctx, ctx->rank == 0 ? carry_out_plan(ctx, plan) : TAC_OK));
     MPI_Bcast(&plan->there, 1, MPI_C_BOOL, 0, ctx->comm);
     if (!plan->there) {
         plan->count = 0;
         TAC_TRY(tac_frames_create(ctx, scene, pieces, dir, &w));
-        TAC_TRY(tac_agree(ctx, plan->aside_path != NULL ? salvage(ctx, scene, next, plan, w) : TAC_OK));
+        TAC_TRY(tac_agree(ctx, plan->aside_path != NULL ? salvage_frames(ctx, scene, next, plan, w) : TAC_OK));
         TAC_TRY(tac_frames_flush(ctx, w, "frames"));
         *out = w;
         w = NULL;

@@ -1,4 +1,4 @@
-/* frames_salvage.c: frames of a frames.h5 that is damaged, into another one: each of them that can still be read.
+/* frames_salvage.c: copies the frames of a damaged frames.h5 that can still be read into another file.
  *
  * HDF5 crashes on some damage, so each frame is copied in a child process first, into a file in memory.  Chunks are
  * copied as they are in the file. */
@@ -29,7 +29,7 @@ static hid_t memory_file(void)
     return file;
 }
 
-static bool copy(hid_t from, int64_t index, hid_t to)
+static bool copy_frame(hid_t from, int64_t index, hid_t to)
 {
     char path[64], name[32];
     snprintf(path, sizeof path, "/frames/%06" PRId64, index);
@@ -37,7 +37,7 @@ static bool copy(hid_t from, int64_t index, hid_t to)
     return H5Ocopy(from, path, to, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
-/* In a child: is the frame there, whole, of this scene and time, and what was written? */
+/* In a child: is the frame there, whole, of this scene and time, and are its checksums right? */
 static enum tac_err try_frame(struct tac_ctx *ctx, void *data, int64_t *fields)
 {
     const struct salvage *s = data;
@@ -56,7 +56,7 @@ static enum tac_err try_frame(struct tac_ctx *ctx, void *data, int64_t *fields)
         tac_h5_get_text((hid_t)r.file, "scene_sha256", sha256, sizeof sha256);
     if (to < 0 || (sha256[0] != '\0' && strcmp(sha256, s->scene->settings->sha256) != 0) ||
         !tac_reader_frame_whole(&r, &frame) || frame.time_s != s->time_s ||
-        !tac_frames_frame_sound(ctx, r.file, s->path, s->index) || !copy((hid_t)r.file, s->index, to))
+        !tac_frames_frame_sound(ctx, r.file, s->path, s->index) || !copy_frame((hid_t)r.file, s->index, to))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: frame %" PRId64 " cannot be read", s->path, s->index);
     *fields = (int64_t)frame.fields;
     return TAC_OK;
@@ -88,7 +88,7 @@ enum tac_err tac_frames_salvage(struct tac_ctx *ctx, const struct tac_scene *sce
         int64_t fields = 0;
         /* Where the file cannot be opened no frame of it can. */
         if (from < 0 || tac_child_try(&alone, path, file.st_size, try_frame, &s, &fields) != TAC_OK ||
-            !copy(from, k, to->frames)) {
+            !copy_frame(from, k, to->frames)) {
             tac_ranges_add(lost, k);
             continue;
         }

@@ -97,7 +97,7 @@ static herr_t add_frame(hid_t group, const char *name, const H5L_info_t *info, v
     struct tac_reader *r = l->r;
     size_t n = strspn(name, "0123456789");
     if (n < 6 || n > 18 || name[n] != '\0' || info->type != H5L_TYPE_HARD)
-        return 0; /* not ours: a reader of today passes over what a writer of tomorrow adds */
+        return 0; /* another name: later versions may add groups, which this reader skips */
     l->err = tac_grow(l->ctx, &r->frame, &l->capacity, (size_t)r->frame_count + 1, sizeof *r->frame);
     if (l->err)
         return -1;
@@ -108,7 +108,7 @@ static herr_t add_frame(hid_t group, const char *name, const H5L_info_t *info, v
     return 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int compare_frame_indices(const void *a, const void *b)
 {
     int64_t x = ((const struct tac_reader_frame *)a)->index, y = ((const struct tac_reader_frame *)b)->index;
     return (x > y) - (x < y);
@@ -126,7 +126,7 @@ static enum tac_err list_names(struct tac_ctx *ctx, struct tac_reader *r)
     if (walked < 0)
         return tac_reader_damaged(ctx, r, "its list of frames cannot be read");
     if (r->frame_count > 0)
-        qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, by_index);
+        qsort(r->frame, (size_t)r->frame_count, sizeof *r->frame, compare_frame_indices);
     /* A run that was killed while a node of the list was split leaves some frames in it twice. */
     int64_t kept = 0;
     for (int64_t k = 0; k < r->frame_count; k++)
@@ -162,7 +162,7 @@ static enum tac_err list_frames(struct tac_ctx *ctx, struct tac_reader *r, int64
 }
 
 /* `whole`: how many frames are known to be whole; INT64_MAX: find out. */
-static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
+static enum tac_err open_frames_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t whole)
 {
     char format[64];
     r->file = tac_h5_open_read(r->path);
@@ -192,12 +192,12 @@ static enum tac_err open_file(struct tac_ctx *ctx, struct tac_reader *r, int64_t
 static enum tac_err open_in_child(struct tac_ctx *ctx, void *data, int64_t *whole)
 {
     struct tac_reader *r = data;
-    enum tac_err err = open_file(ctx, r, INT64_MAX);
+    enum tac_err err = open_frames_file(ctx, r, INT64_MAX);
     *whole = r->frame_count;
     return err;
 }
 
-static char *join(const char *a, const char *b)
+static char *join_texts(const char *a, const char *b)
 {
     size_t size = strlen(a) + strlen(b) + 1;
     char *text = malloc(size);
@@ -212,15 +212,15 @@ static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_
     if (stat(path, &s) != 0)
         return tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%.1000s': %s", path, strerror(errno));
     if (S_ISDIR(s.st_mode)) {
-        r->folder = join(path, "");
-        r->path = join(path, "/frames.h5");
+        r->folder = join_texts(path, "");
+        r->path = join_texts(path, "/frames.h5");
         if (r->folder == NULL)
             return tac_fail(ctx, TAC_ERR_RUN, "out of memory while opening '%s'", path);
         if (r->path != NULL && stat(r->path, &s) != 0)
             return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is no run folder: cannot read its frames.h5: %s", path,
                             strerror(errno));
     } else {
-        r->path = join(path, "");
+        r->path = join_texts(path, "");
     }
     if (r->path == NULL)
         return tac_fail(ctx, TAC_ERR_RUN, "out of memory while opening '%s'", path);
@@ -234,7 +234,7 @@ static enum tac_err find_file(struct tac_ctx *ctx, const char *path, struct tac_
     return TAC_OK;
 }
 
-static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
+static enum tac_err has_frames_format(struct tac_ctx *ctx, void *path, int64_t *has)
 {
     char format[64] = "";
     struct tac_h5_quiet quiet;
@@ -251,13 +251,13 @@ enum tac_err tac_reader_is_frames(struct tac_ctx *ctx, const char *path, bool *i
 {
     int64_t has = 0;
     enum tac_err err =
-        tac_h5_is(path) ? tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has) : TAC_OK;
+        tac_h5_is(path) ? tac_child_try(ctx, path, 0, has_frames_format, (void *)(uintptr_t)path, &has) : TAC_OK;
     *is = has != 0;
     return err;
 }
 
-/* The part of it that a rank does alone: finds the file, and rank 0 how many of its frames are whole. */
-static enum tac_err look(struct tac_ctx *ctx, const char *path, struct tac_reader **out, int64_t *whole)
+/* The local part of opening: each rank finds the file, and rank 0 finds how many of its frames are whole. */
+static enum tac_err find_frames(struct tac_ctx *ctx, const char *path, struct tac_reader **out, int64_t *whole)
 {
     enum tac_err err = TAC_OK;
     off_t bytes = 0;
@@ -278,10 +278,10 @@ enum tac_err tac_reader_open_all(struct tac_ctx *ctx, const char *path, struct t
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     *out = NULL;
-    TAC_TRY(tac_agree(ctx, look(ctx, path, &r, &whole)));
+    TAC_TRY(tac_agree(ctx, find_frames(ctx, path, &r, &whole)));
     if (ctx->size > 1)
         MPI_Bcast(&whole, 1, MPI_INT64_T, 0, ctx->comm);
-    TAC_TRY(tac_agree(ctx, open_file(ctx, r, whole)));
+    TAC_TRY(tac_agree(ctx, open_frames_file(ctx, r, whole)));
     if (r->incomplete > 0)
         tac_warn(ctx, "'%s': the last frame was not finished and is left out", r->path);
     *out = r;
@@ -294,7 +294,7 @@ done:
 
 enum tac_err tac_reader_open(struct tac_ctx *ctx, const char *path, struct tac_reader **out)
 {
-    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    struct tac_ctx alone = *ctx; /* the caller opens the file itself */
     alone.rank = 0;
     alone.size = 1;
     alone.quiet = ctx->quiet || ctx->rank != 0;

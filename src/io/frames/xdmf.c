@@ -1,16 +1,17 @@
 /* xdmf.c: frames.xdmf, which lets ParaView open frames.h5: a temporal collection with one grid per frame.  All grids
- * share topology, body and radius; every frame has datasets of its own, for ParaView's Xdmf3 readers drop parts of
- * datasets (hyperslabs) without a word. */
+ * share topology, body and radius; every frame has datasets of its own, because ParaView's Xdmf3 readers drop parts of
+ * datasets (hyperslabs) without a message. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/folder/output.h"
 
-static enum tac_err append(struct tac_ctx *ctx, char **text, size_t *length, size_t *capacity, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+static enum tac_err append_text(struct tac_ctx *ctx, char **text, size_t *length, size_t *capacity, const char *format,
+                                ...) __attribute__((format(printf, 5, 6)));
 
-static enum tac_err append(struct tac_ctx *ctx, char **text, size_t *length, size_t *capacity, const char *format, ...)
+static enum tac_err append_text(struct tac_ctx *ctx, char **text, size_t *length, size_t *capacity, const char *format,
+                                ...)
 {
     enum tac_err err = TAC_OK;
     va_list args, again;
@@ -53,7 +54,7 @@ static enum tac_err add_topology(struct tac_ctx *ctx, struct tac_output *out)
         snprintf(size, sizeof size, "%" TAC_PRIGID " 1", points);
         name = "points";
     }
-    return append(
+    return append_text(
         ctx, &x->text, &x->length, &x->capacity,
         "        <Topology TopologyType=\"%s\"><DataItem Dimensions=\"%s\" NumberType=\"Int\" Precision=\"8\" "
         "Format=\"HDF\">frames.h5:/mesh/%s</DataItem></Topology>\n",
@@ -65,7 +66,7 @@ static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, tac_g
                               const char *number, int precision, const char *path)
 {
     struct tac_xdmf *x = &out->xdmf;
-    return append(
+    return append_text(
         ctx, &x->text, &x->length, &x->capacity,
         "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"%s\"><DataItem Dimensions=\"%" TAC_PRIGID
         "%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"HDF\">frames.h5:%s</DataItem></Attribute>\n",
@@ -101,20 +102,20 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
     snprintf(position, sizeof position, "/frames/%06" PRId64 "/position", index);
     snprintf(velocity, sizeof velocity, "/frames/%06" PRId64 "/velocity", index);
     snprintf(force, sizeof force, "/frames/%06" PRId64 "/contact_force", index);
-    TAC_TRY(append(ctx, &x->text, &x->length, &x->capacity,
-                   "      <Grid Name=\"%06" PRId64 "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n", index,
-                   time_s));
+    TAC_TRY(append_text(ctx, &x->text, &x->length, &x->capacity,
+                        "      <Grid Name=\"%06" PRId64 "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n",
+                        index, time_s));
     TAC_TRY(add_topology(ctx, out));
-    TAC_TRY(append(ctx, &x->text, &x->length, &x->capacity,
-                   "        <Geometry GeometryType=\"XYZ\"><DataItem Dimensions=\"%" TAC_PRILID
-                   " 3\" NumberType=\"Float\" Precision=\"8\" Format=\"HDF\">frames.h5:%s</DataItem></Geometry>\n",
-                   out->scene->mesh->vertex_count, position));
+    TAC_TRY(append_text(ctx, &x->text, &x->length, &x->capacity,
+                        "        <Geometry GeometryType=\"XYZ\"><DataItem Dimensions=\"%" TAC_PRILID
+                        " 3\" NumberType=\"Float\" Precision=\"8\" Format=\"HDF\">frames.h5:%s</DataItem></Geometry>\n",
+                        out->scene->mesh->vertex_count, position));
     TAC_TRY(add_field(ctx, out, 0, "velocity", true, "Float", 8, velocity));
     TAC_TRY(add_field(ctx, out, 0, "contact_force", true, "Float", 4, force));
     TAC_TRY(add_field(ctx, out, 0, "body", false, "Int", 4, "/mesh/body"));
     TAC_TRY(add_field(ctx, out, 0, "radius", false, "Float", 8, "/mesh/radius"));
     TAC_TRY(add_requested(ctx, out, index, fields));
-    TAC_TRY(append(ctx, &x->text, &x->length, &x->capacity, "      </Grid>\n"));
+    TAC_TRY(append_text(ctx, &x->text, &x->length, &x->capacity, "      </Grid>\n"));
     x->frame_count++;
 done:
     if (err)

@@ -30,7 +30,7 @@ static uint32_t fletcher32(const unsigned char *data, size_t bytes)
 }
 
 /* The k-th bytes of all values lie together; what is left over behind the last whole value stays where it is. */
-static void shuffle(const unsigned char *raw, size_t bytes, size_t value_bytes, unsigned char *out)
+static void shuffle_bytes(const unsigned char *raw, size_t bytes, size_t value_bytes, unsigned char *out)
 {
     const size_t count = value_bytes > 0 ? bytes / value_bytes : 0;
     for (size_t k = 0; k < value_bytes && count > 0; k++)
@@ -49,7 +49,7 @@ bool tac_chunk_pack(const void *raw, size_t bytes, size_t value_bytes, int level
                     unsigned char *out, size_t *size)
 {
     uLongf length = compressBound((uLong)bytes);
-    shuffle(raw, bytes, value_bytes, scratch);
+    shuffle_bytes(raw, bytes, value_bytes, scratch);
     if (compress2(out, &length, scratch, (uLong)bytes, level) != Z_OK)
         return false;
     const uint32_t sum = fletcher32(out, length);

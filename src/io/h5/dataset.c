@@ -11,8 +11,8 @@ bool tac_frames_note(struct tac_frames *w, bool ok)
     return ok;
 }
 
-static enum tac_err step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok,
-                         enum tac_err (*agree)(struct tac_ctx *, enum tac_err))
+static enum tac_err check_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok,
+                               enum tac_err (*agree)(struct tac_ctx *, enum tac_err))
 {
     enum tac_err err = TAC_OK;
     if (w->disk_error != 0) {
@@ -36,13 +36,13 @@ enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum ta
 
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
-    return step(ctx, w, what, ok, tac_agree);
+    return check_step(ctx, w, what, ok, tac_agree);
 }
 
 enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
-    /* Where rank 0 alone has the file open no two accounts of it can differ. */
-    return step(ctx, w, what, ok, w->root_only ? tac_agree : tac_agree_step);
+    /* If only rank 0 has the file open, ranks cannot have different views of it. */
+    return check_step(ctx, w, what, ok, w->root_only ? tac_agree : tac_agree_step);
 }
 
 bool tac_frames_writes(const struct tac_ctx *ctx, const struct tac_frames *w)
@@ -138,7 +138,7 @@ static enum tac_err put_together(struct tac_ctx *ctx, struct tac_frames *w, cons
     }
     if (all[0] == 0 && ok)
         ok = H5Sselect_none(memory) >= 0;
-    /* What a rank can fail at alone comes first: all of them write, or none. */
+    /* Steps that can fail on one rank alone come first, so that all ranks write or none. */
     TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
     ok = H5Dwrite(id, d->type, memory, space, w->collective, all[0] > 0 ? d->data : nothing) >= 0;
     TAC_TRY(tac_frames_step(ctx, w, d->name, ok));

@@ -1,4 +1,4 @@
-/* dataset_gather.c: rows of a dataset from several ranks, in a file that rank 0 alone writes.
+/* dataset_gather.c: writes rows of a dataset from several ranks into a file that only rank 0 writes.
  *
  * Only one process can keep a file whole at every moment (disk.c): HDF5's parallel driver changes the structures of a
  * file in place, from several processes, and a rank that is killed there leaves a file that nobody can open.  What
@@ -29,7 +29,7 @@ struct making {
     size_t *size; /* owned, (count): of each message, bytes */
 };
 
-static tac_gid lesser(tac_gid a, tac_gid b)
+static tac_gid lesser_of(tac_gid a, tac_gid b)
 {
     return a < b ? a : b;
 }
@@ -38,7 +38,7 @@ static tac_gid lesser(tac_gid a, tac_gid b)
 static enum tac_err make_chunk(struct tac_ctx *ctx, struct making *m, tac_gid first, const unsigned char *row)
 {
     enum tac_err err;
-    const size_t bytes = (size_t)lesser(m->chunk_rows, m->d->rows - first) * m->row_bytes;
+    const size_t bytes = (size_t)lesser_of(m->chunk_rows, m->d->rows - first) * m->row_bytes;
     size_t size = 0;
     TAC_TRY(tac_grow(ctx, &m->message, &m->capacity, m->length + sizeof first + tac_chunk_bound(m->chunk_bytes), 1));
     TAC_TRY(tac_grow(ctx, &m->size, &m->size_capacity, m->count + 1, sizeof *m->size));
@@ -67,8 +67,8 @@ static enum tac_err each_piece(struct tac_ctx *ctx, struct making *m, const stru
     const unsigned char *row = m->d->data;
     for (int k = 0; k < 2; k++)
         for (tac_gid at = part[k].begin; at < part[k].end;) {
-            const tac_gid first = at / m->chunk_rows * m->chunk_rows, next = lesser(first + m->chunk_rows, m->d->rows),
-                          end = lesser(next, part[k].end);
+            const tac_gid first = at / m->chunk_rows * m->chunk_rows,
+                          next = lesser_of(first + m->chunk_rows, m->d->rows), end = lesser_of(next, part[k].end);
             TAC_TRY(call(ctx, m, at, end, at == first && end == next, row, data));
             row += (size_t)(end - at) * m->row_bytes;
             at = end;
@@ -86,7 +86,7 @@ static enum tac_err make_or_count(struct tac_ctx *ctx, struct making *m, tac_gid
     return TAC_OK;
 }
 
-/* Rows on their way to who makes their chunk: the row's number, and its bytes. */
+/* Rows that are sent to the ranks that make their chunks: the row's number, and its bytes. */
 struct fragments {
     unsigned char *record; /* owned, (rows) */
     int32_t *to;           /* owned, (rows) */
@@ -126,7 +126,7 @@ static enum tac_err make_of_rows(struct tac_ctx *ctx, struct making *m, unsigned
     for (size_t k = 0; k < total;) {
         tac_gid first;
         memcpy(&first, came + k * size, sizeof first);
-        const tac_gid count = lesser(m->chunk_rows, m->d->rows - first);
+        const tac_gid count = lesser_of(m->chunk_rows, m->d->rows - first);
         TAC_CHECK(first % m->chunk_rows == 0 && (size_t)count <= total - k);
         for (tac_gid i = 0; i < count; i++, k++) {
             TAC_CHECK(memcmp(came + k * size, &(tac_gid){first + i}, sizeof first) == 0);
@@ -139,7 +139,7 @@ done:
     return err;
 }
 
-/* Collective. Fragments of chunks to who makes those. */
+/* Collective. Sends fragments of chunks to the ranks that make those chunks. */
 static enum tac_err join_fragments(struct tac_ctx *ctx, struct making *m, const struct tac_row_range part[2])
 {
     enum tac_err err;
@@ -171,7 +171,7 @@ done:
     return err;
 }
 
-/* Rank 0: a chunk, as it is, into the file. */
+/* Rank 0: writes a finished chunk into the file. */
 static bool write_chunk(hid_t id, const unsigned char *message, size_t size)
 {
     tac_gid first;
@@ -180,8 +180,8 @@ static bool write_chunk(hid_t id, const unsigned char *message, size_t size)
     return H5Dwrite_chunk(id, H5P_DEFAULT, 0, offset, size - sizeof first, message + sizeof first) >= 0;
 }
 
-/* Rank 0: its own chunks, and then those of the others, rank by rank. */
-static bool write_all(struct tac_ctx *ctx, const struct making *m, hid_t id, const int *count, unsigned char *room)
+/* Rank 0: writes its own chunks, and then those of the others, rank by rank. */
+static bool write_chunks(struct tac_ctx *ctx, const struct making *m, hid_t id, const int *count, unsigned char *room)
 {
     const int most = (int)(sizeof(tac_gid) + tac_chunk_bound(m->chunk_bytes));
     bool ok = true;
@@ -206,7 +206,7 @@ static void send_all(struct tac_ctx *ctx, const struct making *m)
         MPI_Send(m->message + at, (int)m->size[k], MPI_BYTE, 0, TAG_CHUNK, ctx->comm);
 }
 
-/* Collective. The chunks that were made, into the file. */
+/* Collective. Writes the finished chunks into the file. */
 static enum tac_err hand_over(struct tac_ctx *ctx, struct tac_frames *w, const struct making *m, hid_t id)
 {
     enum tac_err err = TAC_OK;
@@ -222,7 +222,7 @@ static enum tac_err hand_over(struct tac_ctx *ctx, struct tac_frames *w, const s
     MPI_Gather(&mine, 1, MPI_INT, count, 1, MPI_INT, 0, ctx->comm);
     bool ok = true;
     if (first)
-        ok = write_all(ctx, m, id, count, room);
+        ok = write_chunks(ctx, m, id, count, room);
     else
         send_all(ctx, m);
     TAC_TRY(tac_frames_step(ctx, w, m->d->name, ok));

@@ -62,21 +62,21 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &disk->base;
 }
 
-static void fail(struct disk *disk, int why)
+static void note_failure(struct disk *disk, int why)
 {
     if (*disk->error == 0)
         *disk->error = why != 0 ? why : EIO;
 }
 
 /* Writes, now. */
-static void put(struct disk *disk, haddr_t at, const unsigned char *from, size_t size)
+static void write_bytes(struct disk *disk, haddr_t at, const unsigned char *from, size_t size)
 {
     while (size > 0 && *disk->error == 0) {
         ssize_t n = pwrite(disk->fd, from, size, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            fail(disk, n < 0 ? errno : ENOSPC);
+            note_failure(disk, n < 0 ? errno : ENOSPC);
             return;
         }
         from += n;
@@ -85,7 +85,7 @@ static void put(struct disk *disk, haddr_t at, const unsigned char *from, size_t
     }
 }
 
-static bool get(const struct disk *disk, haddr_t at, size_t size, unsigned char *to)
+static bool read_bytes(const struct disk *disk, haddr_t at, size_t size, unsigned char *to)
 {
     while (size > 0) {
         ssize_t n = pread(disk->fd, to, size, (off_t)at);
@@ -132,8 +132,9 @@ static void open_heaps(struct disk *disk)
     unsigned char old[4];
     for (size_t i = 0; i < disk->change_count; i++) {
         const struct change *c = &disk->change[i];
-        if (c->order == HEAP && c->size == 32 && get(disk, c->at, sizeof old, old) && memcmp(old, "HEAP", 4) == 0)
-            put(disk, c->at + FREE_AT, none, sizeof none);
+        if (c->order == HEAP && c->size == 32 && read_bytes(disk, c->at, sizeof old, old) &&
+            memcmp(old, "HEAP", 4) == 0)
+            write_bytes(disk, c->at + FREE_AT, none, sizeof none);
     }
 }
 
@@ -161,7 +162,7 @@ static void keep_change(struct disk *disk, haddr_t at, const unsigned char *data
         size_t more = disk->change_capacity * 2 + 16;
         struct change *grown = realloc(disk->change, more * sizeof *grown);
         if (grown == NULL) {
-            fail(disk, ENOMEM);
+            note_failure(disk, ENOMEM);
             return;
         }
         disk->change = grown;
@@ -169,7 +170,7 @@ static void keep_change(struct disk *disk, haddr_t at, const unsigned char *data
     }
     unsigned char *copy = malloc(size);
     if (copy == NULL) {
-        fail(disk, ENOMEM);
+        note_failure(disk, ENOMEM);
         return;
     }
     memcpy(copy, data, size);
@@ -216,20 +217,20 @@ static bool write_journal(struct disk *disk)
     for (size_t i = 0; i < disk->change_count; i++) {
         const struct change *c = &disk->change[i];
         const struct entry e = {c->at, c->size};
-        put(disk, at, (const unsigned char *)&e, sizeof e);
-        put(disk, at + sizeof e, c->data, c->size);
+        write_bytes(disk, at, (const unsigned char *)&e, sizeof e);
+        write_bytes(disk, at + sizeof e, c->data, c->size);
         crc = crc32(crc, (const Bytef *)&e, sizeof e);
         crc = crc32(crc, c->data, (uInt)c->size);
         at += sizeof e + c->size;
     }
     t.crc = crc;
-    put(disk, at, (const unsigned char *)&t, sizeof t);
+    write_bytes(disk, at, (const unsigned char *)&t, sizeof t);
     return *disk->error == 0;
 }
 
 /* Writes the entries to their places (apply), or only computes their checksum; false: they are not what the trailer
  * says. */
-static bool replay(int fd, const struct trailer *t, uint64_t end, bool apply)
+static bool replay_journal(int fd, const struct trailer *t, uint64_t end, bool apply)
 {
     struct disk disk = {.fd = fd, .error = &(int){0}};
     uint64_t at = t->begin;
@@ -237,13 +238,13 @@ static bool replay(int fd, const struct trailer *t, uint64_t end, bool apply)
     bool ok = true;
     for (uint64_t k = 0; ok && k < t->count; k++) {
         struct entry e;
-        ok = end - at >= sizeof e && get(&disk, at, sizeof e, (unsigned char *)&e);
+        ok = end - at >= sizeof e && read_bytes(&disk, at, sizeof e, (unsigned char *)&e);
         at += sizeof e;
         ok = ok && e.size <= end - at && e.at <= t->begin && e.size <= t->begin - e.at;
         unsigned char *data = ok ? malloc((size_t)e.size + 1) : NULL;
-        ok = data != NULL && get(&disk, at, (size_t)e.size, data);
+        ok = data != NULL && read_bytes(&disk, at, (size_t)e.size, data);
         if (ok && apply)
-            put(&disk, e.at, data, (size_t)e.size);
+            write_bytes(&disk, e.at, data, (size_t)e.size);
         if (ok) {
             crc = crc32(crc, (const Bytef *)&e, sizeof e);
             crc = crc32(crc, data, (uInt)e.size);
@@ -264,7 +265,7 @@ void tac_disk_recover(const char *path)
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > (off_t)sizeof t) {
         const uint64_t end = (uint64_t)s.st_size - sizeof t;
         if (pread(fd, &t, sizeof t, (off_t)end) == (ssize_t)sizeof t && memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 &&
-            t.begin <= end && replay(fd, &t, end, false) && replay(fd, &t, end, true) &&
+            t.begin <= end && replay_journal(fd, &t, end, false) && replay_journal(fd, &t, end, true) &&
             ftruncate(fd, (off_t)t.begin) != 0)
             errno = 0; /* bytes that are left behind the end do no harm */
     }
@@ -282,15 +283,15 @@ static herr_t disk_flush(H5FD_t *file, hid_t transfer, hbool_t closing)
     if (!journal || write_journal(disk))
         open_heaps(disk);
     for (size_t i = 0; i < disk->change_count; i++) {
-        put(disk, disk->change[i].at, disk->change[i].data, disk->change[i].size);
+        write_bytes(disk, disk->change[i].at, disk->change[i].data, disk->change[i].size);
         free(disk->change[i].data);
     }
     if (disk->shrink && *disk->error == 0) {
         if (ftruncate(disk->fd, (off_t)disk->eof) != 0)
-            fail(disk, errno);
+            note_failure(disk, errno);
         disk->tail = disk->eof;
     } else if (journal) {
-        put(disk, disk->tail - sizeof(struct trailer), nothing, sizeof nothing);
+        write_bytes(disk, disk->tail - sizeof(struct trailer), nothing, sizeof nothing);
     }
     disk->change_count = 0;
     disk->shrink = disk->overlap = false;
@@ -303,9 +304,9 @@ static herr_t disk_close(H5FD_t *file)
     struct disk *disk = (struct disk *)file;
     disk_flush(file, H5P_DEFAULT, true);
     if (disk->tail > disk->eof && *disk->error == 0 && ftruncate(disk->fd, (off_t)disk->eof) != 0)
-        fail(disk, errno);
+        note_failure(disk, errno);
     if (close(disk->fd) != 0)
-        fail(disk, errno);
+        note_failure(disk, errno);
     free(disk->change);
     free(disk);
     return 0;
@@ -347,7 +348,7 @@ static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type)
 static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size, void *data)
 {
     const struct disk *disk = (const struct disk *)file;
-    if (!get(disk, at, size, data))
+    if (!read_bytes(disk, at, size, data))
         return -1;
     for (size_t i = 0; i < disk->change_count; i++) {
         const struct change *c = &disk->change[i];
@@ -373,7 +374,7 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
         from += old;
         size -= old;
     }
-    put(disk, at, from, size);
+    write_bytes(disk, at, from, size);
     return 0;
 }
 
@@ -383,7 +384,7 @@ static herr_t disk_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     struct disk *disk = (struct disk *)file;
     if (disk->eoa > disk->eof && *disk->error == 0 && ftruncate(disk->fd, (off_t)disk->eoa) != 0)
-        fail(disk, errno);
+        note_failure(disk, errno);
     disk->shrink = disk->shrink || disk->eoa < disk->eof;
     disk->eof = disk->eoa;
     return 0;

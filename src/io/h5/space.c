@@ -1,8 +1,8 @@
-/* space.c: disk space, asked for before HDF5 needs it.
+/* space.c: reserves disk space before HDF5 needs it.
  *
  * When a write fails inside HDF5 1.10 with MPI-IO, other ranks may wait for ever, closing the file fails too, and the
- * library then crashes as the program ends.  So space for a whole frame is reserved beyond the file's end first: a
- * full disk or quota is found out while HDF5 is idle and the file whole. */
+ * library then crashes as the program ends.  So space for a whole frame is reserved beyond the file's end first. Then a
+ * full disk or quota is noticed while HDF5 is idle and the file is whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 /* ---- making one ---- */
 
 /* How many bytes of points may be in memory; the same on all ranks. */
-static int64_t budget(struct tac_ctx *ctx)
+static int64_t memory_budget(struct tac_ctx *ctx)
 {
     enum { USUAL = 64 << 20, LEAST = 16 * sizeof(struct tac_point) };
     int64_t bytes = ctx->hooks.spill_bytes > 0 ? ctx->hooks.spill_bytes : USUAL;
@@ -23,7 +23,7 @@ static size_t most_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* The memory that is used in turns: for a run that is written, a deal, a group. */
+/* Divides the shared memory: it is used in turn for a run, a distribution, and a group. */
 static enum tac_err share_room(struct tac_record *r)
 {
     enum tac_err err;
@@ -41,8 +41,9 @@ done:
     return err;
 }
 
-/* Half of it is the log; the rest is used in turns with it: runs that are read, points on their way, rows. */
-static enum tac_err make_room(struct tac_record *r, int64_t bytes)
+/* Allocates the memory. Half of it is the log; the rest is used in turn for runs that are read, points that are sent,
+ * and rows. */
+static enum tac_err alloc_memory(struct tac_record *r, int64_t bytes)
 {
     enum tac_err err;
     const size_t points = (size_t)bytes / sizeof *r->log.point, n = (size_t)(r->end - r->begin);
@@ -77,11 +78,11 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     r->quantum_s = scene->settings->quantum_s;
     r->begin = tac_block_begin(r->vertex_total, ctx->size, ctx->rank);
     r->end = tac_block_begin(r->vertex_total, ctx->size, ctx->rank + 1);
-    const int64_t bytes = budget(ctx);
+    const int64_t bytes = memory_budget(ctx);
     err = tac_alloc(ctx, strlen(dir) + 1, 1, &r->dir);
     if (!err) {
         strcpy(r->dir, dir);
-        err = make_room(r, bytes);
+        err = alloc_memory(r, bytes);
     }
     TAC_TRY(tac_agree(ctx, err));
     *out = r;
@@ -91,7 +92,7 @@ done:
     return err;
 }
 
-static bool put_number(hid_t object, const char *name, hid_t type, const void *value)
+static bool put_attribute(hid_t object, const char *name, hid_t type, const void *value)
 {
     hid_t space = H5Screate(H5S_SCALAR), id = -1;
     if (space >= 0)
@@ -117,7 +118,7 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
     TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
     TAC_TRY(tac_frames_group(ctx, r->file, r->file->file, "partial", "a new file", &partial));
-    bool ok = partial < 0 || put_number(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    bool ok = partial < 0 || put_attribute(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
     TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
@@ -134,7 +135,7 @@ done:
 
 /* ---- groups ---- */
 
-/* Rows on their way to the file: of this rank, from the merged runs of its block. */
+/* A buffer of rows before they are written: those of this rank, from the merged runs of its block. */
 struct stage {
     struct tac_record *r;
     struct tac_point *point; /* view, (portion) */
@@ -146,7 +147,7 @@ struct stage {
 };
 
 /* Puts the next `count` rows into the stage, from row `to` on. */
-static enum tac_err fill(struct stage *s, size_t to, size_t count)
+static enum tac_err fill_stage(struct stage *s, size_t to, size_t count)
 {
     enum tac_err err = TAC_OK;
     for (size_t k = to; k < to + count; k++) {
@@ -164,7 +165,7 @@ done:
 }
 
 /* Collective. Writes both datasets' rows of two runs, from the stage. */
-static enum tac_err put(struct stage *s, const struct tac_row_range part[2])
+static enum tac_err write_stage(struct stage *s, const struct tac_row_range part[2])
 {
     enum tac_err err;
     struct tac_frames *w = s->r->file;
@@ -195,7 +196,7 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
      * whose rows 2 chunk .. are for the rounds. */
     const size_t head = (size_t)(first - begin), room = 2 * (size_t)chunk;
     int64_t rounds = (last - first + stage - 1) / stage;
-    err = fill(s, 0, head);
+    err = fill_stage(s, 0, head);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
     const void *const time = s->time, *const position = s->position;
@@ -204,17 +205,17 @@ static enum tac_err put_rows(struct stage *s, tac_gid begin, tac_gid end)
     for (tac_gid k = 0, at = first; k < rounds; k++) {
         const tac_gid n = last - at < stage ? last - at : stage;
         const struct tac_row_range part[2] = {{at, at + n}, {0, 0}};
-        TAC_TRY(tac_agree(ctx, fill(s, room, (size_t)n)));
+        TAC_TRY(tac_agree(ctx, fill_stage(s, room, (size_t)n)));
         TAC_TRY(reserve_rows(s->r, n));
-        TAC_TRY(put(s, part));
+        TAC_TRY(write_stage(s, part));
         at += n;
     }
     s->times.data = time;
     s->positions.data = position;
     const struct tac_row_range part[2] = {{begin, first}, {last, end}};
-    TAC_TRY(tac_agree(ctx, fill(s, head, (size_t)(end - last))));
+    TAC_TRY(tac_agree(ctx, fill_stage(s, head, (size_t)(end - last))));
     TAC_TRY(reserve_rows(s->r, first - begin + end - last));
-    TAC_TRY(put(s, part));
+    TAC_TRY(write_stage(s, part));
 done:
     return err;
 }
@@ -279,7 +280,7 @@ done:;
     bool closed = s.time_id < 0 || H5Dclose(s.time_id) >= 0;
     closed = (s.position_id < 0 || H5Dclose(s.position_id) >= 0) && closed;
     closed = (group < 0 || H5Gclose(group) >= 0) && closed;
-    /* There is no room for the rest of the group: nothing half-written stays. */
+    /* If there is no room for the rest of the group, what was written of it is removed. */
     if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
         r->file->broken = true;
     if (!err)
@@ -352,7 +353,7 @@ done:
     return err;
 }
 
-/* The new one is whole on the disk before the old one goes. */
+/* The new group is whole on the disk before the old one is removed. */
 enum tac_err tac_record_partial(struct tac_record *r, int64_t index)
 {
     enum tac_err err;

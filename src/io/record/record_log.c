@@ -1,4 +1,5 @@
-/* record_log.c: the log of breakpoints, its runs, and their way to the ranks of their vertices' blocks. */
+/* record_log.c: keeps the log of breakpoints, writes its runs, and sends the points to the ranks of their vertices'
+ * blocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,21 +27,21 @@ done:
     return err;
 }
 
-static void mark(struct tac_recorder *log)
+static void mark_committed(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     r->committed = r->log.count;
     r->kept_runs = r->own.run_count;
 }
 
-static void rollback(struct tac_recorder *log)
+static void roll_back_log(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     r->log.count = r->committed;
     tac_spill_cut(&r->own, r->kept_runs);
 }
 
-/* Where each point of the log goes when they are sorted by vertex, those of one vertex in their order. */
+/* Finds the place of each point when the log is sorted by vertex; points of one vertex keep their order. */
 static void order_points(struct tac_record *r, size_t count)
 {
     size_t *const place = r->place;
@@ -80,15 +81,15 @@ done:
     return err;
 }
 
-/* First what is committed goes, and what of the pass is left moves up; a pass longer than the log goes in runs of its
- * own, so that it can be taken back. */
-static void make_room(struct tac_recorder *log)
+/* Writes the committed points and moves the points of the present pass to the front. A pass that is longer than the log
+ * is written in runs of its own, so that it can be rolled back. */
+static void make_room_in_log(struct tac_recorder *log)
 {
     struct tac_record *r = (struct tac_record *)log;
     const size_t first = r->committed > 0 ? r->committed : r->log.count;
     if (!r->log.err)
         r->log.err = write_run(r, first);
-    if (r->log.err) { /* told after the pass; until then there is nothing to keep any more */
+    if (r->log.err) { /* reported after the pass; until then no more points are kept */
         r->log.count = r->committed = 0;
         return;
     }
@@ -99,7 +100,7 @@ static void make_room(struct tac_recorder *log)
     r->committed = 0;
 }
 
-const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark, rollback, make_room};
+const struct tac_recorder_calls tac_record_calls = {keep_vertices, mark_committed, roll_back_log, make_room_in_log};
 
 /* ---- to the blocks ---- */
 
@@ -112,19 +113,19 @@ enum tac_err tac_record_take(struct tac_record *r, const struct tac_point *point
     return tac_spill_append(&r->block, point, count);
 }
 
-/* Our points of the block of rank `to`; those that rank `from` has of ours.  A rank that has failed sends no more, and
- * throws away what comes. */
+/* Sends this rank's points in the block of rank `to`, and receives the points that rank `from` has in this rank's
+ * block. A rank that has failed sends nothing more and drops what it receives. */
 static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int from)
 {
     struct tac_point *const out = r->distribute.out, *const in = r->distribute.in;
     size_t count = 0;
-    int64_t head[2] = {0, 1}, told[2] = {0, 1}; /* points that come; whether more will */
+    int64_t head[2] = {0, 1}, reported[2] = {0, 1}; /* points in the next message; whether more messages follow */
     if (!err)
         err = tac_spill_begin(&r->block, 0);
     if (!err)
         err = tac_merge_open(&r->own, to, r->merge_points, &r->merge);
-    while (head[1] || told[1]) {
-        const int partner = told[1] ? from : MPI_PROC_NULL;
+    while (head[1] || reported[1]) {
+        const int partner = reported[1] ? from : MPI_PROC_NULL;
         const int target = head[1] ? to : MPI_PROC_NULL;
         count = 0;
         if (!err && head[1])
@@ -132,20 +133,20 @@ static enum tac_err pass_on(struct tac_record *r, enum tac_err err, int to, int 
         head[0] = err ? 0 : (int64_t)count;
         head[1] = head[1] && !err && count == r->portion;
         if (to == r->ctx->rank) {
-            told[1] = head[1];
+            reported[1] = head[1];
             if (!err)
                 err = tac_record_take(r, out, count);
             continue;
         }
-        MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, told, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
+        MPI_Sendrecv(head, 2, MPI_INT64_T, target, TAG_HEAD, reported, 2, MPI_INT64_T, partner, TAG_HEAD, r->ctx->comm,
                      MPI_STATUS_IGNORE);
         if (partner == MPI_PROC_NULL)
-            told[0] = 0;
+            reported[0] = 0;
         MPI_Sendrecv(out, (int)(head[0] * (int64_t)sizeof *out), MPI_BYTE, target, TAG_POINTS, in,
-                     (int)(told[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
+                     (int)(reported[0] * (int64_t)sizeof *in), MPI_BYTE, partner, TAG_POINTS, r->ctx->comm,
                      MPI_STATUS_IGNORE);
         if (!err)
-            err = tac_record_take(r, in, (size_t)told[0]);
+            err = tac_record_take(r, in, (size_t)reported[0]);
     }
     return err;
 }
@@ -158,7 +159,7 @@ enum tac_err tac_record_distribute(struct tac_record *r)
         r->log.err = write_run(r, r->log.count);
     r->log.count = r->committed = r->kept_runs = 0;
     err = tac_agree(r->ctx, r->log.err);
-    /* In every step each rank sends to one and hears from one. */
+    /* In every step each rank sends to one rank and receives from one. */
     for (int step = 0; step < size && !err; step++)
         failed = pass_on(r, failed, (rank + step) % size, (rank - step + size) % size);
     err = err ? err : tac_agree(r->ctx, failed);

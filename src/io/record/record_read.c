@@ -16,7 +16,8 @@ bool tac_recorded_partial(const struct tac_recorded *r, int64_t g)
     return g >= r->file->group_count;
 }
 
-/* Rank 0: the most frequent complaint is that a run was not recorded. */
+/* Rank 0: fails if the run was not recorded, the most frequent cause, with a sentence that says what to do.
+ */
 static enum tac_err look_for(struct tac_ctx *ctx, const char *dir, const char *path)
 {
     struct stat s;
@@ -28,7 +29,7 @@ static enum tac_err look_for(struct tac_ctx *ctx, const char *dir, const char *p
                     dir, strerror(errno), dir);
 }
 
-/* Local. The groups in a row, and whether they are ours. */
+/* Local. Lists the groups, and checks that they belong to this run. */
 static enum tac_err take_groups(struct tac_ctx *ctx, struct tac_recorded *r)
 {
     enum tac_err err;
@@ -166,7 +167,7 @@ enum tac_err tac_recorded_stream(struct tac_ctx *ctx, struct tac_recorded *r, in
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     TAC_TRY(open_group(ctx, r, g));
-    /* Whole chunks, or one would be unpacked twice. */
+    /* Portions are whole chunks; otherwise a chunk would be unpacked twice. */
     const int64_t portion = r->together >= PORTION ? PORTION : PORTION / r->together * r->together;
     TAC_TRY(tac_alloc(ctx, (size_t)portion, sizeof *time, &time));
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)portion, sizeof *position, &position));

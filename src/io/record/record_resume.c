@@ -1,8 +1,7 @@
-/* record_resume.c: continues the record.h5 of a run that goes on from a checkpoint: what is later is removed, and the
- * interval that was not complete is taken over. As with frames.h5 (frames_resume.c) rank 0 examines the file, and
- * removes groups, in child processes; only then is it opened to be written. If the earlier run came further, its group
- * of that interval is whole; it then becomes a partial group, so that another run from the same checkpoint finds it
- * again.
+/* record_resume.c: continues the record.h5 of a run from a checkpoint: removes later intervals, and reads back the
+ * interval that was not complete. As with frames.h5 (frames_resume.c) rank 0 examines the file, and removes groups, in
+ * child processes; only then is it opened to be written. If the earlier run came further, its group of that interval is
+ * whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +24,13 @@ struct plan {
     tac_time now;
     int64_t index; /* the interval under way */
     bool within;
-    bool remote;      /* of another scene, or another quantum */
-    char source[64];  /* the group with the interval so far; empty: none */
-    int64_t choice;   /* which of the groups that may have it: TAC_RECORD_SOURCES: none; below 0: not known yet */
-    char *aside;      /* owned; rank 0: the new name of a damaged file; NULL: there is none */
-    char why[512];    /* rank 0: what is wrong with it */
-    tac_time covered; /* the record holds all up to here, but for the interval under way; 0: nothing */
-    bool late;        /* something is to be removed, or to be renamed */
+    bool remote;     /* of another scene, or another quantum */
+    char source[64]; /* the group that has the present interval so far; empty: none */
+    int64_t choice; /* its index among the groups that may have it; TAC_RECORD_SOURCES: none; negative: not known yet */
+    char *aside;    /* owned; rank 0: the new name of a damaged file; NULL: there is none */
+    char why[512];  /* rank 0: what is wrong with it */
+    tac_time covered; /* the record is complete up to here, without the present interval; 0: it holds nothing */
+    bool late;        /* some group must be removed or renamed */
 };
 
 struct names {
@@ -61,7 +60,7 @@ static herr_t list_name(hid_t group, const char *name, const H5L_info_t *info, v
     return 0;
 }
 
-static bool list(hid_t file, const char *where, struct names *names)
+static bool list_names(hid_t file, const char *where, struct names *names)
 {
     hid_t group = H5Lexists(file, where, H5P_DEFAULT) > 0 ? H5Gopen2(file, where, H5P_DEFAULT) : -1;
     names->last = -1;
@@ -79,7 +78,8 @@ void tac_record_source_name(int64_t index, int64_t k, char name[64])
         snprintf(name, 64, "%s/%06" PRId64, k == 1 ? "partial" : "record", index);
 }
 
-/* The first one that has all of the interval so far, and whose chunks are what was written; TAC_RECORD_SOURCES: none.
+/* Finds the first group that has all of the present interval so far and whose checksums are right; TAC_RECORD_SOURCES:
+ * none.
  */
 static int64_t choose_source(hid_t file, const struct plan *p)
 {
@@ -94,7 +94,7 @@ static int64_t choose_source(hid_t file, const struct plan *p)
 }
 
 /* Decides what is kept, removed and renamed. */
-static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
+static enum tac_err plan_record(struct tac_ctx *ctx, hid_t file, struct plan *p)
 {
     enum tac_err err = TAC_OK;
     char format[64], sha256[80], group[64];
@@ -107,7 +107,7 @@ static enum tac_err look(struct tac_ctx *ctx, hid_t file, struct plan *p)
     p->remote = strcmp(sha256, p->scene->settings->sha256) != 0 || quantum_s != p->scene->settings->quantum_s;
     if (p->remote)
         goto done;
-    if (!list(file, "record", &record) || !list(file, "partial", &partial))
+    if (!list_names(file, "record", &record) || !list_names(file, "partial", &partial))
         TAC_TRY(tac_record_damaged(ctx, p->path, "its list of groups cannot be read"));
     if (p->within && p->choice < 0) /* reads all of them, once */
         p->choice = choose_source(file, p);
@@ -127,13 +127,13 @@ done:
 }
 
 /* In a child process: examines the file, and reads once everything that the restart will read. */
-static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
+static enum tac_err examine_record_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     struct plan *p = data;
     hid_t file = tac_h5_open_read(p->path);
     if (file < 0)
         return tac_record_damaged(ctx, p->path, "the HDF5 library cannot open it");
-    enum tac_err err = look(ctx, file, p);
+    enum tac_err err = plan_record(ctx, file, p);
     *result = p->choice;
     H5Fclose(file);
     return err;
@@ -142,7 +142,7 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *resu
 /* Removes the groups, but `keep` (NULL: none). */
 static bool remove_groups(hid_t file, const char *where, struct names *names, const char *keep)
 {
-    bool ok = list(file, where, names);
+    bool ok = list_names(file, where, names);
     hid_t group = ok ? H5Gopen2(file, where, H5P_DEFAULT) : -1;
     for (size_t k = 0; k < names->count && ok; k++)
         if (keep == NULL || strcmp(names->name[k], keep) != 0) /* a name that is listed twice is gone already */
@@ -152,8 +152,8 @@ static bool remove_groups(hid_t file, const char *where, struct names *names, co
     return group >= 0 && H5Gclose(group) >= 0 && ok;
 }
 
-/* In a child: removes what is late, and gives the interval so far its name. */
-static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result)
+/* In a child: removes late intervals, and renames the group of the present interval. */
+static enum tac_err remove_late_intervals(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     const struct plan *p = data;
     struct names record = {.ctx = ctx, .from = p->index}, partial = {.ctx = ctx, .all = true};
@@ -184,9 +184,9 @@ static enum tac_err remove_late(struct tac_ctx *ctx, void *data, int64_t *result
     return ok ? TAC_OK : tac_fail(ctx, TAC_ERR_INPUT, "'%s' is damaged: it cannot be written", p->path);
 }
 
-/* Rank 0: looks at the file and removes what is late.  *there: it can be gone on with.  record: a damaged one makes
- * room for another; else it stays where it is. */
-static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool record, bool *there)
+/* Rank 0: examines the file and removes late intervals. *there: the file can be continued. record: a damaged file is
+ * renamed, so that a new one can be made; otherwise it stays. */
+static enum tac_err prepare_record(struct tac_ctx *ctx, struct plan *p, bool record, bool *there)
 {
     enum tac_err err = TAC_OK;
     struct tac_ctx alone; /* what is wrong with the file is no error of this run */
@@ -201,10 +201,10 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool record, bo
     tac_ctx_init(&alone, MPI_COMM_SELF);
     alone.quiet = true;
     struct plan tried = *p;
-    err = tac_child_try(&alone, p->path, status.st_size, look_in_child, &tried, &p->choice);
+    err = tac_child_try(&alone, p->path, status.st_size, examine_record_in_child, &tried, &p->choice);
     if (!err) {
         hid_t file = tac_h5_open_read(p->path);
-        err = file >= 0 ? look(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
+        err = file >= 0 ? plan_record(&alone, file, p) : tac_record_damaged(&alone, p->path, "it cannot be opened");
         if (file >= 0)
             H5Fclose(file);
     }
@@ -214,7 +214,7 @@ static enum tac_err prepare(struct tac_ctx *ctx, struct plan *p, bool record, bo
                         "folder with -o",
                         p->path);
     if (!err && p->late)
-        err = tac_child_try(&alone, p->path, status.st_size, remove_late, p, NULL);
+        err = tac_child_try(&alone, p->path, status.st_size, remove_late_intervals, p, NULL);
     *there = err == TAC_OK;
     if (err == TAC_ERR_INPUT) {
         p->source[0] = '\0';
@@ -291,7 +291,7 @@ done:
     return err;
 }
 
-static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool record)
+static void warn_of_gaps(struct tac_ctx *ctx, const struct plan *p, bool there, bool record)
 {
     const double now_s = (double)p->now * p->scene->settings->quantum_s,
                  covered_s = (double)p->covered * p->scene->settings->quantum_s;
@@ -304,8 +304,8 @@ static void warn(struct tac_ctx *ctx, const struct plan *p, bool there, bool rec
                  covered_s, now_s);
 }
 
-/* Collective. Reads the interval under way from the file that rank 0 has prepared, and opens it to go on. */
-static enum tac_err go_on(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
+/* Collective. Reads the present interval from the file that rank 0 has prepared, and opens the file to continue it. */
+static enum tac_err continue_record(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
     struct tac_record *r = NULL;
@@ -326,7 +326,7 @@ done:
     return err;
 }
 
-/* Collective. A new file, with what a damaged one still gives. */
+/* Collective. Makes a new file with what can still be read of the damaged one. */
 static enum tac_err begin_anew(struct tac_ctx *ctx, struct plan *p, const char *dir, struct tac_record **out)
 {
     enum tac_err err;
@@ -372,7 +372,7 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     if (!err) {
         snprintf(path, size, "%s/record.h5", dir);
         plan.path = path;
-        err = ctx->rank == 0 ? prepare(ctx, &plan, record, &there) : TAC_OK;
+        err = ctx->rank == 0 ? prepare_record(ctx, &plan, record, &there) : TAC_OK;
     }
     TAC_TRY(tac_agree(ctx, err));
     MPI_Bcast(&there, 1, MPI_C_BOOL, 0, ctx->comm);
@@ -380,9 +380,9 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
     if (record && !there)
         TAC_TRY(begin_anew(ctx, &plan, dir, out));
     if (ctx->rank == 0)
-        warn(ctx, &plan, there, record);
+        warn_of_gaps(ctx, &plan, there, record);
     if (record && there)
-        TAC_TRY(go_on(ctx, &plan, dir, out));
+        TAC_TRY(continue_record(ctx, &plan, dir, out));
     *loaded = record && plan.source[0] != '\0';
 done:
     free(path);
@@ -393,15 +393,15 @@ done:
 
 /* ---- a run that goes on where it ends, without --record ---- */
 
-/* In a child: how far the record goes, quanta. */
-static enum tac_err find_end(struct tac_ctx *ctx, void *data, int64_t *end)
+/* In a child: finds the end of the record, quanta. */
+static enum tac_err find_end_of_record(struct tac_ctx *ctx, void *data, int64_t *end)
 {
     const struct plan *p = data;
     struct names record = {.ctx = ctx, .from = INT64_MAX};
     tac_time span[2] = {0, 0};
     char group[64];
     hid_t file = tac_h5_open_read(p->path);
-    bool ok = file >= 0 && list(file, "record", &record);
+    bool ok = file >= 0 && list_names(file, "record", &record);
     snprintf(group, sizeof group, "record/%06" PRId64, record.last);
     if (ok && record.last >= 0)
         ok = tac_record_span(file, group, p->scene->mesh->vertex_count, span);
@@ -427,7 +427,7 @@ enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, 
         goto done;
     tac_ctx_init(&alone, MPI_COMM_SELF);
     alone.quiet = true;
-    if (tac_child_try(&alone, path, status.st_size, find_end, &plan, &end) != TAC_OK)
+    if (tac_child_try(&alone, path, status.st_size, find_end_of_record, &plan, &end) != TAC_OK)
         tac_warn(ctx, "%s", alone.error);
     else if (end < now)
         tac_warn(ctx, "'%s' ends at t = %.9g s, before the run does: give --record to write the rest of it", path,

@@ -1,4 +1,4 @@
-/* record_salvage.c: intervals of a record.h5 that is damaged, into another one: each of them that can still be read.
+/* record_salvage.c: copies the intervals of a damaged record.h5 that can still be read into another file.
  *
  * As with frames (frames_salvage.c) each is read in a child process first, because HDF5 crashes on some damage, and
  * copied as it is in the file. */
@@ -17,7 +17,8 @@ struct trial {
     bool under_way;
 };
 
-/* In a child: is the group there, whole, of this scene, and what was written?  Leaves the time at which it ends. */
+/* In a child: is the group there, whole, of this scene, and are its checksums right? *end: the time at which it ends.
+ */
 static enum tac_err try_group(struct tac_ctx *ctx, void *data, int64_t *end)
 {
     const struct trial *t = data;

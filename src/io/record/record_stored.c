@@ -60,8 +60,9 @@ bool tac_record_rows_read(const struct tac_record_rows *s, int which, int64_t be
                             data);
 }
 
-/* Span and size of a group, and for how many vertices it is.  *wrong: the dataset to blame if it is not whole. */
-static bool measure(hid_t file, tac_gid vertices, struct tac_record_group *g, tac_gid *found, const char **wrong)
+/* Finds the span and the size of a group, and its number of vertices. *wrong: the first wrong dataset if the group is
+ * not whole. */
+static bool measure_group(hid_t file, tac_gid vertices, struct tac_record_group *g, tac_gid *found, const char **wrong)
 {
     struct tac_record_rows s;
     int64_t start[2];
@@ -86,7 +87,7 @@ bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time s
     tac_gid found;
     const char *wrong;
     snprintf(g.path, sizeof g.path, "%s", group);
-    if (!measure(file, vertices, &g, &found, &wrong))
+    if (!measure_group(file, vertices, &g, &found, &wrong))
         return false;
     span[0] = g.begin;
     span[1] = g.end;
@@ -161,7 +162,7 @@ static herr_t add_group(hid_t parent, const char *name, const H5L_info_t *info, 
     struct listing *l = data;
     const size_t n = strspn(name, "0123456789");
     if (n < 6 || n > 18 || name[n] != '\0' || info->type != H5L_TYPE_HARD)
-        return 0; /* not ours: a reader of today passes over what a writer of tomorrow adds */
+        return 0; /* another name: later versions may add groups, which this reader skips */
     if (tac_grow(l->ctx, &l->group, &l->capacity, l->count + 1, sizeof *l->group))
         return -1;
     struct tac_record_group *g = &l->group[l->count++];
@@ -170,13 +171,13 @@ static herr_t add_group(hid_t parent, const char *name, const H5L_info_t *info, 
     return 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int compare_group_indices(const void *a, const void *b)
 {
     const int64_t x = ((const struct tac_record_group *)a)->index, y = ((const struct tac_record_group *)b)->index;
     return (x > y) - (x < y);
 }
 
-/* Leaves the whole ones of the groups, which ascend. */
+/* Keeps only the whole groups, in ascending order. */
 static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
 {
     size_t kept = 0;
@@ -184,7 +185,7 @@ static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r,
     for (size_t k = 0; k < l->count; k++) {
         struct tac_record_group *g = &l->group[k];
         const char *wrong;
-        if (measure(r->file, r->vertex_count, g, &found, &wrong)) {
+        if (measure_group(r->file, r->vertex_count, g, &found, &wrong)) {
             r->vertex_count = found;
             l->group[kept++] = *g;
         } else if (partial || k + 1 == l->count) {
@@ -200,8 +201,8 @@ static enum tac_err keep_whole(struct tac_ctx *ctx, struct tac_record_stored *r,
     return TAC_OK;
 }
 
-/* The whole groups of /record or /partial, ascending. */
-static enum tac_err list(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
+/* Lists the whole groups of /record or /partial in ascending order. */
+static enum tac_err list_groups(struct tac_ctx *ctx, struct tac_record_stored *r, bool partial, struct listing *l)
 {
     l->where = partial ? "/partial" : "/record";
     const bool there = H5Lexists(r->file, l->where, H5P_DEFAULT) > 0;
@@ -213,7 +214,7 @@ static enum tac_err list(struct tac_ctx *ctx, struct tac_record_stored *r, bool 
     if (!ok)
         return tac_record_damaged(ctx, r->path, "its list of intervals cannot be read");
     if (l->count > 0)
-        qsort(l->group, l->count, sizeof *l->group, by_index);
+        qsort(l->group, l->count, sizeof *l->group, compare_group_indices);
     for (size_t k = 0; k < l->count; k++) /* a kill while a node of the list was split leaves some twice */
         if (count == 0 || l->group[count - 1].index != l->group[k].index)
             l->group[count++] = l->group[k];
@@ -227,7 +228,7 @@ static void get_text(hid_t file, const char *name, char *value, size_t size)
     tac_tame(value);
 }
 
-static enum tac_err look(struct tac_ctx *ctx, struct tac_record_stored *r)
+static enum tac_err read_record(struct tac_ctx *ctx, struct tac_record_stored *r)
 {
     enum tac_err err = TAC_OK;
     char format[64];
@@ -245,8 +246,8 @@ static enum tac_err look(struct tac_ctx *ctx, struct tac_record_stored *r)
     get_text(r->file, "version", r->version, sizeof r->version);
     get_text(r->file, "commit", r->commit, sizeof r->commit);
     get_text(r->file, "scene_sha256", r->sha256, sizeof r->sha256);
-    TAC_TRY(list(ctx, r, false, &record));
-    TAC_TRY(list(ctx, r, true, &partial));
+    TAC_TRY(list_groups(ctx, r, false, &record));
+    TAC_TRY(list_groups(ctx, r, true, &partial));
     r->group_count = (int64_t)record.count;
     r->group = record.group;
     record.group = NULL;
@@ -259,13 +260,13 @@ done:
     return err;
 }
 
-static enum tac_err look_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
+static enum tac_err read_record_in_child(struct tac_ctx *ctx, void *data, int64_t *result)
 {
     struct tac_record_stored *r = data;
-    return look(ctx, r);
+    return read_record(ctx, r);
 }
 
-/* Rank 0: is it there, and does HDF5 survive it? */
+/* Rank 0: is the file there, and can HDF5 read it without crashing? */
 static enum tac_err try_file(struct tac_ctx *ctx, const struct tac_record_stored *r)
 {
     struct stat s;
@@ -276,7 +277,7 @@ static enum tac_err try_file(struct tac_ctx *ctx, const struct tac_record_stored
     if (!S_ISREG(s.st_mode) || !tac_h5_is(r->path))
         return tac_record_damaged(ctx, r->path, "it is not HDF5");
     struct tac_record_stored tried = *r;
-    return tac_child_try(ctx, r->path, s.st_size, look_in_child, &tried, NULL);
+    return tac_child_try(ctx, r->path, s.st_size, read_record_in_child, &tried, NULL);
 }
 
 enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
@@ -296,7 +297,7 @@ enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, s
         err = try_file(ctx, r);
     }
     TAC_TRY(tac_agree(ctx, err));
-    TAC_TRY(tac_agree(ctx, look(ctx, r)));
+    TAC_TRY(tac_agree(ctx, read_record(ctx, r)));
     *out = r;
     r = NULL;
 done:
@@ -307,7 +308,7 @@ done:
 
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out)
 {
-    struct tac_ctx alone = *ctx; /* whoever calls looks himself */
+    struct tac_ctx alone = *ctx; /* the caller opens the file itself */
     alone.rank = 0;
     alone.size = 1;
     enum tac_err err = tac_record_stored_open_all(&alone, path, out);
@@ -331,7 +332,7 @@ void tac_record_stored_close(struct tac_record_stored **p)
     *p = NULL;
 }
 
-static enum tac_err has_format(struct tac_ctx *ctx, void *path, int64_t *has)
+static enum tac_err has_record_format(struct tac_ctx *ctx, void *path, int64_t *has)
 {
     char format[64] = "";
     struct tac_h5_quiet quiet;
@@ -351,7 +352,7 @@ enum tac_err tac_record_stored_is(struct tac_ctx *ctx, const char *path, bool *i
     struct stat s;
     enum tac_err err = TAC_OK;
     if (stat(path, &s) == 0 && S_ISREG(s.st_mode) && tac_h5_is(path))
-        err = tac_child_try(ctx, path, 0, has_format, (void *)(uintptr_t)path, &has);
+        err = tac_child_try(ctx, path, 0, has_record_format, (void *)(uintptr_t)path, &has);
     *is = err == TAC_OK && has != 0;
     return err;
 }

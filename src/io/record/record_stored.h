@@ -1,4 +1,4 @@
-/* io/record/record_stored.h: what a record.h5 holds, ours or what is left of it.
+/* io/record/record_stored.h: finds out what a record.h5 holds, which may be whole or damaged.
  *
  * As with frames.h5 (tactus/reader.h) a child process walks the whole structure first; values are guarded by the
  * checksums of their chunks.  A group may be far larger than memory: its rows are read in portions.
@@ -25,25 +25,26 @@ struct tac_record_group {
 struct tac_record_stored {
     char *path; /* owned */
     hid_t file;
-    char name[256], version[64], commit[64], sha256[80]; /* empty: not told */
+    char name[256], version[64], commit[64], sha256[80]; /* empty: not in the file */
     double quantum_s;
     tac_gid vertex_count; /* 0: there is no group */
     int64_t group_count;
     struct tac_record_group *group; /* owned, (group_count): whole intervals, ascending */
     bool has_partial;
     struct tac_record_group partial;
-    int64_t unfinished; /* intervals that are not whole, and left out: the last of /record, and any of /partial */
+    int64_t
+        unfinished; /* how many intervals are not whole and left out: the last one of /record, and any of /partial */
 };
 
 /* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
  * one is left out; another one that is not whole is damage. */
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
-/* Collective. The same on all ranks, after rank 0 has looked whether it is safe. */
+/* Collective. The same on all ranks, after rank 0 has checked that the file is safe to open. */
 enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_record_stored_close(struct tac_record_stored **file);
 
-/* ---- what it is made of ---- */
+/* ---- the datasets of a group ---- */
 
 enum { TAC_RECORD_START, TAC_RECORD_TIME, TAC_RECORD_POSITION, TAC_RECORD_DATASETS };
 
@@ -51,24 +52,24 @@ enum { TAC_RECORD_START, TAC_RECORD_TIME, TAC_RECORD_POSITION, TAC_RECORD_DATASE
 struct tac_record_rows {
     hid_t id[TAC_RECORD_DATASETS];
     int64_t rows[TAC_RECORD_DATASETS];
-    const char *wrong; /* where it could not be opened: the first dataset that is not as it should be */
+    const char *wrong; /* if it could not be opened: the first dataset that is missing or wrong */
 };
 
-/* Local. vertices 0: as many as there are.  False: it is not there, not whole, or not as it should be. */
+/* Local. Opens a group. vertices: expected number, 0: any. False: it is missing, not whole, or wrong. */
 bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struct tac_record_rows *rows);
-/* Local. data: int64, or (count, 3) double of positions; false if they cannot be read. */
+/* Local. Reads rows into data: int64, or (count, 3) double for positions; false if they cannot be read. */
 bool tac_record_rows_read(const struct tac_record_rows *rows, int which, int64_t begin, int64_t count, void *data);
-/* Local. Ids under 0 are none. */
+/* Local. Closes the datasets; negative ids are skipped. */
 void tac_record_rows_close(struct tac_record_rows *rows);
 /* Local. The times at which a group begins and ends, which are those of its first vertex. */
 bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2]);
-/* Local. Has the group everything of an interval that was before `now`? */
+/* Local. Does the group have all points of its interval that are before `now`? */
 bool tac_record_serves(hid_t file, const char *group, tac_gid vertices, tac_time now);
-/* Local. Reads the whole group once: are its chunks what was written, and its rows in order? */
+/* Local. Reads the whole group once: are the checksums of its chunks right, and its rows in order? */
 bool tac_record_reads_through(hid_t file, const char *group, tac_gid vertices);
-/* Local. Seconds in a quantum; false if it is not told. */
+/* Local. Seconds in a quantum; false if the file does not have it. */
 bool tac_record_quantum(hid_t file, double *quantum_s);
-/* Local. The sentence for a file that is not what it should be; TAC_ERR_INPUT. */
+/* Local. Fails with the sentence for a damaged file; TAC_ERR_INPUT. */
 enum tac_err tac_record_damaged(struct tac_ctx *ctx, const char *path, const char *what);
 
 #endif

@@ -1,4 +1,5 @@
-/* spill.c: breakpoints that memory has no room for: sorted runs in a temporary file, and many runs read as one. */
+/* spill.c: keeps breakpoints that do not fit in memory as sorted runs in a temporary file, and merges the runs when
+ * they are read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "io/record/record.h"
 
-static enum tac_err fail(const struct tac_spill *s, const char *what, int why)
+static enum tac_err fail_spill(const struct tac_spill *s, const char *what, int why)
 {
     return tac_fail(s->ctx, TAC_ERR_RUN,
                     "cannot %s the breakpoints of --record in a temporary file in %s: %s; free some space or write "
@@ -25,12 +26,12 @@ enum tac_err tac_spill_create(struct tac_ctx *ctx, const char *dir, struct tac_s
     s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (s->fd >= 0)
         return TAC_OK;
-    /* Not every file system knows files without a name. */
+    /* Some file systems have no files without a name. */
     TAC_TRY(tac_alloc(ctx, size, 1, &path));
     snprintf(path, size, "%s/record.h5.XXXXXX", dir);
     s->fd = mkostemp(path, O_CLOEXEC);
     if (s->fd < 0)
-        err = fail(s, "keep", errno);
+        err = fail_spill(s, "keep", errno);
     else
         unlink(path);
 done:
@@ -60,13 +61,13 @@ enum tac_err tac_spill_append(struct tac_spill *s, const struct tac_point *point
     struct rlimit limit;
     /* Writing past that would end the process. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && (rlim_t)at + left > limit.rlim_cur)
-        return fail(s, "keep", EFBIG);
+        return fail_spill(s, "keep", EFBIG);
     while (left > 0) {
         const ssize_t n = pwrite(s->fd, from, left, at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(s, "keep", n < 0 ? errno : ENOSPC);
+            return fail_spill(s, "keep", n < 0 ? errno : ENOSPC);
         from += n;
         at += n;
         left -= (size_t)n;
@@ -82,7 +83,7 @@ void tac_spill_cut(struct tac_spill *s, size_t runs)
         s->end = s->run[--s->run_count].begin;
         free(s->run[s->run_count].cut);
     }
-    /* Gives the disk back; that it cannot is harmless. */
+    /* Frees the disk space; a failure is harmless. */
     if (s->end == 0 && s->fd >= 0 && ftruncate(s->fd, 0) != 0)
         return;
 }
@@ -108,7 +109,7 @@ struct tac_cursor {
 };
 
 /* The next points of a cursor that has none left in memory; have = 0 at its end. */
-static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
+static enum tac_err refill_cursor(struct tac_merge *m, struct tac_cursor *c)
 {
     const struct tac_spill *s = m->spill;
     const int64_t left = c->end - c->next;
@@ -121,7 +122,7 @@ static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(s, "read", n < 0 ? errno : EIO);
+            return fail_spill(s, "read", n < 0 ? errno : EIO);
         to += n;
         at += n;
         bytes -= (size_t)n;
@@ -130,7 +131,7 @@ static enum tac_err refill(struct tac_merge *m, struct tac_cursor *c)
     return TAC_OK;
 }
 
-static bool before(const struct tac_merge *m, size_t a, size_t b)
+static bool comes_before(const struct tac_merge *m, size_t a, size_t b)
 {
     const tac_gid x = m->cursor[a].buffer[m->cursor[a].at].vertex, y = m->cursor[b].buffer[m->cursor[b].at].vertex;
     return x < y || (x == y && a < b);
@@ -139,9 +140,9 @@ static bool before(const struct tac_merge *m, size_t a, size_t b)
 static void sift_down(struct tac_merge *m, size_t k)
 {
     for (size_t child; (child = 2 * k + 1) < m->heap_count; k = child) {
-        if (child + 1 < m->heap_count && before(m, m->heap[child + 1], m->heap[child]))
+        if (child + 1 < m->heap_count && comes_before(m, m->heap[child + 1], m->heap[child]))
             child++;
-        if (!before(m, m->heap[child], m->heap[k]))
+        if (!comes_before(m, m->heap[child], m->heap[k]))
             return;
         const size_t swap = m->heap[k];
         m->heap[k] = m->heap[child];
@@ -160,7 +161,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
     m->heap_count = 0;
     TAC_TRY(tac_grow(s->ctx, &m->cursor, &m->cursor_capacity, n, sizeof *m->cursor));
     TAC_TRY(tac_grow(s->ctx, &m->heap, &m->heap_capacity, n, sizeof *m->heap));
-    /* All that it may take at once: what grows step by step leaves holes. */
+    /* Allocates all at once, because a buffer that grows step by step fragments the heap. */
     TAC_TRY(tac_grow(s->ctx, &m->buffer, &m->buffer_capacity, n * m->each > points ? n * m->each : points,
                      sizeof *m->buffer));
     for (size_t k = 0; k < n; k++) {
@@ -169,7 +170,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
         c->next = block >= 0 ? run->cut[block] : run->begin;
         c->end = block >= 0 ? run->cut[block + 1] : run->end;
         c->buffer = m->buffer + k * m->each;
-        TAC_TRY(refill(m, c));
+        TAC_TRY(refill_cursor(m, c));
         if (c->have > 0)
             m->heap[m->heap_count++] = k;
     }
@@ -192,7 +193,7 @@ enum tac_err tac_merge_next(struct tac_merge *m, struct tac_point *out, size_t m
         m->held = *p;
         m->holds = true;
         if (c->at == c->have) {
-            const enum tac_err err = refill(m, c);
+            const enum tac_err err = refill_cursor(m, c);
             if (err)
                 return err;
         }

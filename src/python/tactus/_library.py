@@ -74,9 +74,9 @@ def load():
     except AttributeError:
         raise LibraryError(f"{place} is no library of Tactus; set TACTUS_LIBRARY to the path of {SONAME}") from None
     version.restype = ctypes.c_char_p
-    told = version().decode()
-    if told.rpartition(".")[0] != _c.VERSION:
-        raise LibraryError(f"{place} is Tactus {told}, and this package is for {_c.VERSION}; install both of one version")
+    reported = version().decode()
+    if reported.rpartition(".")[0] != _c.VERSION:
+        raise LibraryError(f"{place} is Tactus {reported}, and this package is for {_c.VERSION}; install both of one version")
     try:
         _c.declare(library, mpi_comm)
     except AttributeError as error:
@@ -146,8 +146,8 @@ class Context:
 
     def check(self, code):
         """Tells warnings, and raises what a code means."""
-        told, self.warned[:] = list(self.warned), []
-        for sentence in told:
+        reported, self.warned[:] = list(self.warned), []
+        for sentence in reported:
             warnings.warn(sentence, TactusWarning, stacklevel=4)
         if code != _c.CONSTANTS["TAC_OK"]:
             raise self.error(code)

@@ -88,8 +88,8 @@ class Mesh:
                 self.keys[key] = index_array(self.keys[key], key, columns, len(self.keys.get("vertices", ())))
 
     def __repr__(self):
-        told = ", ".join(f"{key}={value.shape if isinstance(value, np.ndarray) else value!r}" for key, value in self.keys.items())
-        return f"Mesh({self.kind!r}, {told})"
+        reported = ", ".join(f"{key}={value.shape if isinstance(value, np.ndarray) else value!r}" for key, value in self.keys.items())
+        return f"Mesh({self.kind!r}, {reported})"
 
     @classmethod
     def from_json(cls, spec, folder=None):

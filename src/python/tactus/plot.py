@@ -160,9 +160,9 @@ def movie(run, path, frames, width, height, fps, view):
             process.stdin.write(image.tobytes())
     except BrokenPipeError:
         pass
-    told = process.communicate()[1]
+    reported = process.communicate()[1]
     if process.returncode != 0:
-        raise RunError(f"ffmpeg could not write {path}: {told.decode(errors='replace').strip()}", process.returncode)
+        raise RunError(f"ffmpeg could not write {path}: {reported.decode(errors='replace').strip()}", process.returncode)
     return path
 
 

@@ -164,8 +164,8 @@ class Run:
                     raise
                 self.close()
                 if not self.live or time.monotonic() > until:
-                    told = "is not there" if isinstance(error, FileNotFoundError) else "is being written at this moment; try again" if self.live else f"is damaged or was not finished: {error}"
-                    raise ReadError(f"{self._path('frames.h5')}, {what}, {told}") from None
+                    reported = "is not there" if isinstance(error, FileNotFoundError) else "is being written at this moment; try again" if self.live else f"is damaged or was not finished: {error}"
+                    raise ReadError(f"{self._path('frames.h5')}, {what}, {reported}") from None
                 time.sleep(0.02)
 
     def _list(self, file):

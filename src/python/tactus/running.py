@@ -43,7 +43,7 @@ class RunProcess:
     def __init__(self, command, folder, temporary, before, limited):
         self.folder, self.command, self._launched = folder, command, command[1:2] != ["run"]
         self._temporary, self._before, self._limited = temporary, before, limited
-        self._told, self._stop_asked = [], False
+        self._reported, self._stop_asked = [], False
         try:
             # A group of its own: Ctrl-C in the terminal comes to Python alone, which then stops the run in good order.
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -61,7 +61,7 @@ class RunProcess:
     def _listen(self):
         with self._process.stderr as pipe:
             for line in pipe:
-                self._told.append(line.decode(errors="replace").rstrip("\n"))
+                self._reported.append(line.decode(errors="replace").rstrip("\n"))
 
     def _clean(self):
         if self._temporary is not None:
@@ -127,7 +127,7 @@ class RunProcess:
 
     def _judge(self, interrupted):
         code, said = self._process.returncode, self._sentence()
-        for line in self._told:
+        for line in self._reported:
             if line.startswith("tactus: warning: "):
                 warnings.warn(self._name_scene(line[len("tactus: warning: "):]), TactusWarning, stacklevel=3)
         if interrupted:
@@ -149,7 +149,7 @@ class RunProcess:
 
     def _sentence(self):
         """What the program said last that is no warning and no progress; of mpirun, what it says first."""
-        said = [line for line in self._told if line.strip() and not line.startswith("tactus: warning: ") and not re.match(r"t \S+ of ", line)]
+        said = [line for line in self._reported if line.strip() and not line.startswith("tactus: warning: ") and not re.match(r"t \S+ of ", line)]
         mine = [line[len("tactus: "):] for line in said if line.startswith("tactus: ")]
         if mine:
             return self._name_scene(mine[-1])

@@ -551,14 +551,14 @@ class Scene:
                 code = code or library.tac_check_forecast(context.address, scene.value, ran, report, None)
             warned, context.warned[:] = list(context.warned), []
             context.check(code)
-            told, report = _library.take_json(library, report), None
+            reported, report = _library.take_json(library, report), None
         finally:
             library.tac_pilot_destroy(ctypes.byref(ran))
             library.tac_scene_destroy(ctypes.byref(scene))
             if report:
                 library.json_delete(report)
-        told["warnings"], told["warned"] = len(warned), warned
-        return told
+        reported["warnings"], reported["warned"] = len(warned), warned
+        return reported
 
     def _run_pilot(self, library, seconds, out):
         """Runs the scene for so many seconds; out becomes the address of what the library knows then."""

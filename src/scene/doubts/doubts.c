@@ -75,12 +75,12 @@ static void doubt_cloth(struct tac_reader *reader, const uint8_t *is_free)
                        body->name, more);
 }
 
-enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness)
+enum tac_err tac_scene_doubts(struct tac_reader *reader, bool sets_thickness)
 {
     uint8_t *is_free = NULL;
     enum tac_err err = tac_alloc(reader->ctx, (size_t)reader->scene->settings->body_count, 1, &is_free);
     TAC_TRY(tac_reader_agree(reader, err));
-    if (!told_thickness)
+    if (!sets_thickness)
         doubt_contact(reader);
     see_free(reader, is_free);
     doubt_cloth(reader, is_free);

@@ -199,7 +199,7 @@ done:
 static void doubt_thickness(struct tac_reader *reader, const struct tac_body *body, const struct shape *shape)
 {
     const double thickness = reader->scene->settings->contact.thickness;
-    if (!reader->told_rest_fraction && thickness > THICKEST * shape->edge)
+    if (!reader->sets_rest_fraction && thickness > THICKEST * shape->edge)
         tac_scene_warn(
             reader, "contact.thickness",
             "is %s m, over half of the edges of \"%.60s\", which have %.2g m: contact reaches further than "

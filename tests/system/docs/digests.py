@@ -42,11 +42,11 @@ def by_hand(path):
 
 
 def digest_of(path):
-    told = call("info", "--digest", path).stdout
-    match = re.fullmatch(r"([0-9a-f]{64})  (.*): (\d+) frames?\n", told)
-    expect(match is not None and match[2] == path, f"info --digest prints {told!r}")
+    reported = call("info", "--digest", path).stdout
+    match = re.fullmatch(r"([0-9a-f]{64})  (.*): (\d+) frames?\n", reported)
+    expect(match is not None and match[2] == path, f"info --digest prints {reported!r}")
     asked = json.loads(call("info", "--digest", "--json", path).stdout)
-    expect(match is None or asked == {"kind": "digest", "path": path, "frames": int(match[3]), "sha256": match[1]}, f"--json tells {asked}, and the text {told!r}")
+    expect(match is None or asked == {"kind": "digest", "path": path, "frames": int(match[3]), "sha256": match[1]}, f"--json tells {asked}, and the text {reported!r}")
     return (int(match[3]), match[1]) if match else (0, "")
 
 

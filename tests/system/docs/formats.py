@@ -22,9 +22,9 @@ def main():
             for name in names:
                 if name.endswith((".c", ".h", ".py")):
                     used.update(re.findall(r'"(tactus-[a-z]+/\d+)"', read(os.path.join(home, name))))
-    told = set(re.findall(r"`(tactus-[a-z]+/\d+)`", page))
-    wrong += [f"the sources have the format {name}, and the page does not" for name in sorted(used - told)]
-    wrong += [f"the page has the format {name}, and the sources do not" for name in sorted(told - used)]
+    reported = set(re.findall(r"`(tactus-[a-z]+/\d+)`", page))
+    wrong += [f"the sources have the format {name}, and the page does not" for name in sorted(used - reported)]
+    wrong += [f"the page has the format {name}, and the sources do not" for name in sorted(reported - used)]
     generation = re.search(r"#define TAC_TRAJECTORY_GENERATION (\d+)", read("include/tactus/base.h"))[1]
     table = re.findall(r"^\| (\d+) \|", page.split("## Trajectory generation")[1].split("\n## ")[0], re.M)
     if not table or table[-1] != generation:

@@ -42,10 +42,10 @@ def steps():
     expect(len(want) == 7, "the run has %d frames" % len(want))
     for name in ("step", "step_cpp"):
         for ranks in (1, 2):
-            told = example(name, SCENE, ranks=ranks).splitlines()
-            expect(told == want, "%s on %d ranks tells %s and not %s" % (name, ranks, told, want))
-        told = example(name, "no-such-scene.json", code=2)
-        expect(told.count("\n") == 1 and name + ": no-such-scene.json" in told, "%s without a scene says: %s" % (name, told))
+            reported = example(name, SCENE, ranks=ranks).splitlines()
+            expect(reported == want, "%s on %d ranks tells %s and not %s" % (name, ranks, reported, want))
+        reported = example(name, "no-such-scene.json", code=2)
+        expect(reported.count("\n") == 1 and name + ": no-such-scene.json" in reported, "%s without a scene says: %s" % (name, reported))
     # It falls until it meets the floor, and then is thrown back.
     y = [float(line.split()[3]) for line in want]
     expect(y[:4] == sorted(y[:4], reverse=True) and y[4] > 0 and y[6] > y[5], "it falls and bounces: %s" % y)
@@ -56,18 +56,18 @@ def steps():
 def change():
     ball = json.loads(call(TACTUS, "check", SCENE, "--json"))["bodies"][0]
     for ranks in (1, 2):
-        told = [float(x) for x in re.findall(r"x = (\S+) m", example("change", SCENE, "saved-%d" % ranks, ranks=ranks))]
+        reported = [float(x) for x in re.findall(r"x = (\S+) m", example("change", SCENE, "saved-%d" % ranks, ranks=ranks))]
         # 0.01 N on each vertex for 1/8 s, and as long back.
         half = .5 * (.01 * ball["vertices"] / ball["mass"]) * .125 ** 2
-        expect(len(told) == 3 and abs(told[0]) < 1e-9 and abs(told[1] - half) < .02 * half and abs(told[2] - 2 * half) < .02 * half,
-               "change on %d ranks: %s and not 0, %g, %g" % (ranks, told, half, 2 * half))
+        expect(len(reported) == 3 and abs(reported[0]) < 1e-9 and abs(reported[1] - half) < .02 * half and abs(reported[2] - 2 * half) < .02 * half,
+               "change on %d ranks: %s and not 0, %g, %g" % (ranks, reported, half, 2 * half))
 
 
 def two():
     for ranks in (1, 2):
-        told = example("two", ranks=ranks)
-        fallen = {(name, float(t)): 100 - float(y) for t, name, y in re.findall(r"(\S+) s, (\w+): (\S+) m", told)}
-        expect(len(fallen) == 8, "two says: " + told)
+        reported = example("two", ranks=ranks)
+        fallen = {(name, float(t)): 100 - float(y) for t, name, y in re.findall(r"(\S+) s, (\w+): (\S+) m", reported)}
+        expect(len(fallen) == 8, "two says: " + reported)
         for (name, t), way in fallen.items():
             want = .5 * {"Earth": 9.81, "Moon": 1.62}[name] * t ** 2
             expect(abs(way - want) < .005 * want + 1e-4, "%s at %g s: fell %g m and not %g" % (name, t, way, want))

@@ -60,9 +60,9 @@ def main():
         return
     call("cpack", "-G", "DEB", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", os.path.abspath("out"), cwd=BUILD)
     package, = glob.glob("out/*.deb")
-    told = call("dpkg-deb", "-I", package)
+    reported = call("dpkg-deb", "-I", package)
     for word in ("openmpi-bin", "libhdf5-openmpi", "libjansson4", "libexpat1", "libmetis5", "libssl3"):
-        must(word in told, "the package does not depend on %s" % word)
+        must(word in reported, "the package does not depend on %s" % word)
     os.makedirs("root/var/lib/dpkg/updates")
     os.makedirs("root/var/lib/dpkg/info")
     open("root/var/lib/dpkg/status", "w").close()

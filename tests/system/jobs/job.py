@@ -175,8 +175,8 @@ code, s = job.end()
 check(code == 75 and s["state"] == "requeued" and "time limit" in s["reason"] and job.said(".slurm") == "scontrol requeue 7\n", "the warning: %d %s %s" % (code, s, job.said(".slurm")))
 for queue, condition, why in ((None, "requeued", "time limit"), ("7|PENDING|BeginTime\n", "requeued", "BeginTime: "), ("slurm_load_jobs error: Invalid job id specified\n", "gone", "job 7"),
                               ("7|TIMEOUT|TimeLimit\n", "gone", "timeout"), ("7|CANCELLED|None\n", "stopped", "--again"), ("7|PENDING|Odd\n", "requeued", "Odd")):
-    told = job.status(queue)
-    check(told["condition"] == condition and why in (told["why"] or ""), "%r: %s" % (queue, told))
+    reported = job.status(queue)
+    check(reported["condition"] == condition and why in (reported["why"] or ""), "%r: %s" % (queue, reported))
 os.remove(job.plan + ".queue")
 expect(job, 0, "finished", 2)
 check(job.state()["sittings"] == 2, "sittings: %s" % job.state())
@@ -244,8 +244,8 @@ for queue in ("7|FAILED|NonZeroExitCode\n", "slurm_load_jobs error: Invalid job 
         file.write(json.dumps(dict(ended, state="running")))
     with open(job.plan + ".ends", "w") as file:
         file.write(json.dumps(ended))
-    told = job.status(queue)
-    check(told["condition"] == "failed" and told["why"] == ended["reason"], "an end beside %r: %s" % (queue, told))
+    reported = job.status(queue)
+    check(reported["condition"] == "failed" and reported["why"] == ended["reason"], "an end beside %r: %s" % (queue, reported))
 
 # Launchers.
 for options, more, begins in ((["--ntasks", "2"], {}, "srun --mpi=pmix --kill-on-bad-exit=0 --wait=10 --ntasks=2"), (["--ntasks", "2"], {"PLUGINS": "none pmi2"}, "mpirun -n 2"),

@@ -97,9 +97,9 @@ def main():
     run("scene.json", "-o", whole, "--record")
     page = report(whole)
     last = list(csv.DictReader(open(whole + "/energy.csv")))[-1]
-    told = json.load(open(whole + "/run.json"))
+    reported = json.load(open(whole + "/run.json"))
     for words in (NAME, "finished", "<i>sheet", "nothing passed through anything", "proven", "%.6g" % float(last["total"]), "%.6g" % float(last["defect"]),
-                  str(told["counters"]["windows"]), str(told["peak_memory_bytes"]), told["scene_sha256"]):
+                  str(reported["counters"]["windows"]), str(reported["peak_memory_bytes"]), reported["scene_sha256"]):
         check(words in page.text, "the page does not tell %s" % words)
     check(len(page.pictures) == 3 and "<svg" in page.source and page.source.count("<path") > 10, "pictures: %d" % len(page.pictures))
     check("cannot be shown" not in page.text and "has not come to its end" not in page.text, "a whole run's page complains")

@@ -98,10 +98,10 @@ shellcheck(script)
 for line in ("--ntasks=3", "--nodes=2", "--time=01:30:00", "--partition=a,b", "--exclusive", "--gres=tmp:10G", "--signal=B:USR1@300", "--requeue"):
     check("\n#SBATCH %s\n" % line in done.stdout, "%s is missing" % line)
 check(done.stdout.index("#SBATCH --requeue") < done.stdout.index("\nprogram="), "options come after the first command")
-told = subprocess.run(["bash", "-c", '. <(sed "/^setup$/,\\$d" "$1"); printf "%s\\0" "$program" "$scene" "$folder" "${settings[@]}" "${options[@]}"', "-", script],
+reported = subprocess.run(["bash", "-c", '. <(sed "/^setup$/,\\$d" "$1"); printf "%s\\0" "$program" "$scene" "$folder" "${settings[@]}" "${options[@]}"', "-", script],
                       stdout=subprocess.PIPE, text=True).stdout.split("\0")
-check(told == [os.path.realpath(TACTUS), os.path.join(work, ODD + ".json"), folder, "--set", "name=" + ODD, "--set", "contact.friction=0.3", "--record", "--until=0.5", ""]
-      or told[1:] == [os.path.join(work, ODD + ".json"), folder, "--set", "name=" + ODD, "--set", "contact.friction=0.3", "--record", "--until=0.5", ""], "quoting: %s" % told)
+check(reported == [os.path.realpath(TACTUS), os.path.join(work, ODD + ".json"), folder, "--set", "name=" + ODD, "--set", "contact.friction=0.3", "--record", "--until=0.5", ""]
+      or reported[1:] == [os.path.join(work, ODD + ".json"), folder, "--set", "name=" + ODD, "--set", "contact.friction=0.3", "--record", "--until=0.5", ""], "quoting: %s" % reported)
 check(not os.path.exists("ran"), "a file's name was run as a command")
 check(submit(ODD + ".json", "--dry-run", "--no-check").returncode == 0, "a dry run can be repeated")
 for options in (["--sweep", "contact.friction=0.1,0.2", "--sweep", "gravity=[0,-9.81,0],[0,0,0]"], ["--sweep", 'name="a, b",%s' % "it's"]):
@@ -117,8 +117,8 @@ before = set(os.listdir())
 for words, options in (("--time 00:01:00 would do", []), ("--time 00:01:00 would do", ["--until", ".008"]), ("at least", ["--set", "contact.thickness=0.001", "--set", "time.end=1e6"]),
                        ("", ["--pilot", "0"]), ("", ["--time", "10"]), ("", ["--no-check"])):
     done = submit("scene.json", "--dry-run", "-o", "asked", *([] if "--pilot" in options else ["--pilot", "1"]), *options)
-    told = [line for line in done.stderr.splitlines() if "pilot run" in line]
-    check(done.returncode == 0 and (len(told) == 1 and words in told[0] if words else told == []), "%s: %s" % (options, done.stderr))
+    reported = [line for line in done.stderr.splitlines() if "pilot run" in line]
+    check(done.returncode == 0 and (len(reported) == 1 and words in reported[0] if words else reported == []), "%s: %s" % (options, done.stderr))
     check(set(os.listdir()) == before | {"asked"}, "a pilot run leaves %s" % (set(os.listdir()) - before))
     shutil.rmtree("asked")
 

@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as home:
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     check(done.returncode == 0 and len(rows) == 3, done.stderr)
     for row, crossed in zip(rows, (["1", "0", "0.25", "0"], ["2", "0", "0.5", "0"], [""] * 4)):
-        told = [row["out, let." + key] for key in ("count_forward", "count_back", "mass_forward", "mass_back")]
-        check(told == crossed, row["folder"], told, crossed)
+        reported = [row["out, let." + key] for key in ("count_forward", "count_back", "mass_forward", "mass_back")]
+        check(reported == crossed, row["folder"], reported, crossed)
 print("sweep_table.py: %d failures" % len(failures))
 sys.exit(1 if failures else 0)

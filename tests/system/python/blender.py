@@ -76,13 +76,13 @@ def compare_blender(run, folder):
     line = next((line for line in done.stdout.splitlines() if line.startswith("TOLD ")), None)
     if line is None:
         sys.exit(f"blender: code {done.returncode}\n{done.stdout}{done.stderr}")
-    told = json.loads(line[5:])
-    expect(told["scene"][:2] == [0, 4] and abs(told["scene"][2] - 1 / run.times[1]) < 1e-3, f"frames and their rate: {told['scene']}")
-    expect(told["operator"] == [["FINISHED"], 3], f"the add-on's operator: {told['operator']}")
+    reported = json.loads(line[5:])
+    expect(reported["scene"][:2] == [0, 4] and abs(reported["scene"][2] - 1 / run.times[1]) < 1e-3, f"frames and their rate: {reported['scene']}")
+    expect(reported["operator"] == [["FINISHED"], 3], f"the add-on's operator: {reported['operator']}")
     for k in (0, 2, 4):
         for name in run.mesh.names:
             body = run.body(name)
-            (polygons, edges), x = told[f"{k} {name}"]
+            (polygons, edges), x = reported[f"{k} {name}"]
             expect(polygons == len(body.triangles) and (len(body.triangles) or edges == len(body.segments)), f"{name}: {polygons} polygons, {edges} edges")
             expect(np.abs(np.array(x, np.float32) - turned(body.positions(k))).max() < 1e-6, f"{name} is elsewhere in frame {k}")
 

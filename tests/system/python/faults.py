@@ -134,20 +134,20 @@ def interrupted():
     other.advance(sim.time)
     expect(sim.positions.tobytes() == other.positions.tobytes(), "Ctrl-C changes the trajectory")
 
-    told = []
+    reported = []
 
     def use():
         for call in (lambda: sim.advance(110), lambda: sim._copy(1)):
             try:
                 call()
             except tactus.ClosedError as error:
-                told.append(str(error))
+                reported.append(str(error))
         os.kill(os.getpid(), signal.SIGINT)
     thread = when_it_steps(use)
     with raises(KeyboardInterrupt):
         sim.advance(120)
     thread.join()
-    expect(len(told) == 2 and all("another thread" in text for text in told), f"two threads at once: {told}")
+    expect(len(reported) == 2 and all("another thread" in text for text in reported), f"two threads at once: {reported}")
 
 
 def forked():
@@ -195,8 +195,8 @@ def library(folder):
     expect("cannot be loaded" in elsewhere(TACTUS_LIBRARY=text), "a file that is no library")
     import ctypes.util
     expect("no library of Tactus" in elsewhere(TACTUS_LIBRARY=ctypes.util.find_library("z")), "another library")
-    told = elsewhere(TACTUS_LIBRARY=None, PATH="/nowhere", HOME=folder)
-    expect("was not found" in told and "TACTUS_LIBRARY" in told or len(told) == 65, f"no library: {told}")
+    reported = elsewhere(TACTUS_LIBRARY=None, PATH="/nowhere", HOME=folder)
+    expect("was not found" in reported and "TACTUS_LIBRARY" in reported or len(reported) == 65, f"no library: {reported}")
 
 
 def runs(folder):
@@ -230,10 +230,10 @@ def runs(folder):
     with raises(tactus.RunError, "killed (SIGKILL)", "restart="):
         process.wait()
     expect(live.state == "killed" and not live.live, "a run whose process is gone is not live")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         tactus.open(name)
-    expect(len(told) == 1 and "goes on from its last checkpoint" in str(told[0].message), "open() warns of a run that was killed")
+    expect(len(reported) == 1 and "goes on from its last checkpoint" in str(reported[0].message), "open() warns of a run that was killed")
 
     seen = []
 
@@ -249,7 +249,7 @@ def runs(folder):
         time.sleep(0.02)
     with raises(tactus.InputError, "still writing"):
         tactus.run(DROP, name, overwrite=True)
-    os.kill(process.pid, signal.SIGTERM)  # somebody else's wish
+    os.kill(process.pid, signal.SIGTERM)  # somebody else's request
     with raises(tactus.Stopped, "stopped"):
         process.wait()
     process = tactus.start(restart=name)

@@ -55,9 +55,9 @@ def main():
     cc, *flags = sys.argv[1:]
     flags = [flag for part in flags for flag in part.split(";") if flag]
     with tempfile.TemporaryDirectory() as folder:
-        good, told = compiles(source(_c.PROTOTYPES, _c.STRUCTS, _c.CONSTANTS), cc, flags, folder)
+        good, reported = compiles(source(_c.PROTOTYPES, _c.STRUCTS, _c.CONSTANTS), cc, flags, folder)
         if not good:
-            sys.exit("the declarations of _c.py are not those of the headers:\n" + told)
+            sys.exit("the declarations of _c.py are not those of the headers:\n" + reported)
         out = subprocess.run([os.path.join(folder, "declared")], capture_output=True, text=True, check=True).stdout
         communicator = re.search(r"tac_ctx comm 0 (\d+)", out)[1]
         made = _c.structs({"8": ctypes.c_void_p, "4": ctypes.c_int}[communicator])

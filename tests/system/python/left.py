@@ -77,12 +77,12 @@ def dies(how, words):
 
 if len(sys.argv) > 1:
     on_rank(sys.argv[1])
-told = ranks(3, os.path.abspath(__file__), "callback")
-expect(told.count("own: no more of this") == 1 and told.count("told: rank 2 failed: ValueError: no more of this") == 2 and told.count("went on to 0.5") == 3, f"callback: {told}")
-told = ranks(2, os.path.abspath(__file__), "with")
-expect(told.count("own: out of the block") == 1 and told.count("told: rank 1 failed: ValueError: out of the block") == 1 and told.count("went on") == 2, f"with: {told}")
-told = ranks(2, os.path.abspath(__file__), "with all")
-expect(told.count("own: cannot go to") == 2 and told.count("went on") == 2, f"with, all ranks: {told}")
+reported = ranks(3, os.path.abspath(__file__), "callback")
+expect(reported.count("own: no more of this") == 1 and reported.count("told: rank 2 failed: ValueError: no more of this") == 2 and reported.count("went on to 0.5") == 3, f"callback: {reported}")
+reported = ranks(2, os.path.abspath(__file__), "with")
+expect(reported.count("own: out of the block") == 1 and reported.count("told: rank 1 failed: ValueError: out of the block") == 1 and reported.count("went on") == 2, f"with: {reported}")
+reported = ranks(2, os.path.abspath(__file__), "with all")
+expect(reported.count("own: cannot go to") == 2 and reported.count("went on") == 2, f"with, all ranks: {reported}")
 dies("waiting", "others are in a step")
 dies("outside", "nobody catches this")
 dies("exit", "without closing")

@@ -37,8 +37,8 @@ def readme(folder, path):
     expect(code != "".join(blocks), "the README's scene is another one")
     with open(os.path.join(folder, "cloth.py"), "w") as file:
         file.write(code)
-    told = call(sys.executable, "cloth.py", cwd=folder, PYTHONPATH=path)
-    expect(told.count("\n") >= 4 and "(81, 3)" in told, f"the README's code prints {told}")
+    reported = call(sys.executable, "cloth.py", cwd=folder, PYTHONPATH=path)
+    expect(reported.count("\n") >= 4 and "(81, 3)" in reported, f"the README's code prints {reported}")
     expect(os.path.getsize(os.path.join(folder, "cloth.png")) > 5_000, "the README's code makes a picture")
 
 
@@ -69,18 +69,18 @@ def by_pip(folder, prefix):
     library = os.path.realpath(os.path.join(pc, "../libtactus.so.0.1"))
     # By pkg-config when it is built: nothing is needed when it is used.
     path = install("by pkg-config", PKG_CONFIG_PATH=pc)
-    told = call(sys.executable, "-c", WHERE, cwd=folder, PYTHONPATH=path).split("\n")
-    expect(told[0].startswith(os.path.realpath(path)) and told[1] == library and told[2] == os.path.realpath(os.path.join(prefix, "bin/tactus")), f"by pkg-config it finds {told}")
-    told = call(sys.executable, "-c", f"import tactus; run = tactus.run({DROP!r}, 'pip.run', until=0.125, progress=False); print(len(run), run.picture(0, 64, 48).shape)",
+    reported = call(sys.executable, "-c", WHERE, cwd=folder, PYTHONPATH=path).split("\n")
+    expect(reported[0].startswith(os.path.realpath(path)) and reported[1] == library and reported[2] == os.path.realpath(os.path.join(prefix, "bin/tactus")), f"by pkg-config it finds {reported}")
+    reported = call(sys.executable, "-c", f"import tactus; run = tactus.run({DROP!r}, 'pip.run', until=0.125, progress=False); print(len(run), run.picture(0, 64, 48).shape)",
                 cwd=folder, PYTHONPATH=path)
-    expect(told == "2 (48, 64, 3)\n", f"installed by pip it prints {told}")
+    expect(reported == "2 (48, 64, 3)\n", f"installed by pip it prints {reported}")
     # Without a library it can be installed and read runs, and says in one sentence what is missing.
     path = install("without", PATH="/usr/bin:/bin", HOME=folder)
-    told = call(sys.executable, "-c", f"import tactus; print(len(tactus.open('pip.run')))\ntry: tactus.Simulation({DROP!r})\nexcept tactus.LibraryError as e: print(e)",
+    reported = call(sys.executable, "-c", f"import tactus; print(len(tactus.open('pip.run')))\ntry: tactus.Simulation({DROP!r})\nexcept tactus.LibraryError as e: print(e)",
                 cwd=folder, PYTHONPATH=path, PATH="/usr/bin:/bin", HOME=folder)
-    expect(told.startswith("2\n") and ("was not found" in told and told.count("\n") == 2 or os.path.exists("/usr/local/lib/libtactus.so.0.1")), f"without a library: {told}")
-    told = call(sys.executable, "-c", WHERE, cwd=folder, PYTHONPATH=path, TACTUS_LIBRARY=library).split("\n")
-    expect(told[1] == library, f"by TACTUS_LIBRARY it finds {told}")
+    expect(reported.startswith("2\n") and ("was not found" in reported and reported.count("\n") == 2 or os.path.exists("/usr/local/lib/libtactus.so.0.1")), f"without a library: {reported}")
+    reported = call(sys.executable, "-c", WHERE, cwd=folder, PYTHONPATH=path, TACTUS_LIBRARY=library).split("\n")
+    expect(reported[1] == library, f"by TACTUS_LIBRARY it finds {reported}")
 
 
 with tempfile.TemporaryDirectory() as home:

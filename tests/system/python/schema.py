@@ -137,10 +137,10 @@ def repository():
         expect(build(data).sha256 == tactus.Scene.load(path).sha256, f"{name}, built in Python, has another hash")
         os.chdir(here)
     path = os.path.join(SOURCE, "docs/examples/drop.json")
-    told, mine = json.loads(program("check", path, "--json")), tactus.Scene.load(path).check()
-    for report in (told, mine):
+    reported, mine = json.loads(program("check", path, "--json")), tactus.Scene.load(path).check()
+    for report in (reported, mine):
         report.pop("scene", None)
-    expect(told == mine, f"check() tells something else than the program: {sorted(key for key in {*told, *mine} if told.get(key) != mine.get(key))}")
+    expect(reported == mine, f"check() tells something else than the program: {sorted(key for key in {*reported, *mine} if reported.get(key) != mine.get(key))}")
     ran = tactus.Scene.load(path).check(pilot=.2)
     pilot = ran["forecast"].pop("pilot")
     expect(pilot["seconds"] == .2 and 0 < pilot["to"] and pilot["ranks"] == 1 and ran["forecast"]["wall_s"]["likely"] > 0, f"check(pilot=.2): {pilot}")
@@ -160,8 +160,8 @@ def changes():
         key, _, value = change.partition("=")
         s = tactus.Scene.load(path)
         s.set(key, json.loads(value) if value[0] in "[0123456789" else value)
-        told = json.loads(program("check", path, "--json", "--set", change))["sha256"]
-        expect(s.sha256 == told, f"set({change}) gives another scene than --set")
+        reported = json.loads(program("check", path, "--json", "--set", change))["sha256"]
+        expect(s.sha256 == reported, f"set({change}) gives another scene than --set")
     for key in ("bodies.bell.position", "loads.7.force", "gravity.5", ""):
         try:
             tactus.Scene.load(path).set(key, 1)

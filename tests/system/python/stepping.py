@@ -130,8 +130,8 @@ def main():
         match(run, tactus.Scene.load(CLOTH), 6)
         controls(folder)
         for count in range(1, most + 1):
-            told = ranks(count, os.path.abspath(__file__), "--rank", run, CLOTH)
-            expect(told.count("failures 0") == count, f"{count} ranks: {told}")
+            reported = ranks(count, os.path.abspath(__file__), "--rank", run, CLOTH)
+            expect(reported.count("failures 0") == count, f"{count} ranks: {reported}")
 
 
 if sys.argv[1:2] == ["--rank"]:

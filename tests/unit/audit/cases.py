@@ -291,13 +291,13 @@ def spans():
                 del group[name]
         r = audit(f, code=1)
         check(r["spans"] == [[0, T * QUANTUM]] and not r["whole"] and "a beginning" in r["sentence"], "an unfinished group: " + name)
-        told = call([f.path, "--until", str(T * QUANTUM)], 1)
-        check(told.returncode == 0 and "not finished" in told.stderr and "ends at t = %.9g s" % (T * QUANTUM) in told.stderr and
-              "\nproven: nothing passed through anything in [0, %.17g] s, as was asked; " % (T * QUANTUM) in told.stdout,
-              "up to when an unfinished record is proven: %s %s" % (told.stdout, told.stderr))
-        told = subprocess.run([TACTUS, "info", f.path + "/record.h5"], stdout=subprocess.PIPE, universal_newlines=True)
-        check(told.returncode == 0 and "unfinished 1 interval" in told.stdout and "intervals  1:" in told.stdout,
-              "info of an unfinished record: " + told.stdout)
+        reported = call([f.path, "--until", str(T * QUANTUM)], 1)
+        check(reported.returncode == 0 and "not finished" in reported.stderr and "ends at t = %.9g s" % (T * QUANTUM) in reported.stderr and
+              "\nproven: nothing passed through anything in [0, %.17g] s, as was asked; " % (T * QUANTUM) in reported.stdout,
+              "up to when an unfinished record is proven: %s %s" % (reported.stdout, reported.stderr))
+        reported = subprocess.run([TACTUS, "info", f.path + "/record.h5"], stdout=subprocess.PIPE, universal_newlines=True)
+        check(reported.returncode == 0 and "unfinished 1 interval" in reported.stdout and "intervals  1:" in reported.stdout,
+              "info of an unfinished record: " + reported.stdout)
         # Where others come after it, it is no kill that made it so.
         f.interval(2, f.still(2 * T, 3 * T))
         refused("unfinished, and not the last", [f.path], "record/000001", "damaged",

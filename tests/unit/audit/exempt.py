@@ -52,10 +52,10 @@ def main():
             path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "run")
             with open(path, "w") as file:
                 json.dump(scene(integrator), file)
-            told = call("check", path, "--json")
-            report = json.loads(told.stdout)
+            reported = call("check", path, "--json")
+            report = json.loads(reported.stdout)
             look(name + ", check", report["exempt"], 0.02)
-            check(told.returncode == 0 and any('"floor" and "ball"' in w for w in report["warned"]), "%s, check: warns of them" % name)
+            check(reported.returncode == 0 and any('"floor" and "ball"' in w for w in report["warned"]), "%s, check: warns of them" % name)
             check('"floor" and "ball" cross' in call("check", path).stdout, "%s, check: says so in its text" % name)
             check(call("run", path, "-o", out, "--record", "--quiet").returncode == 0, name + ": it runs")
             one, three = call("audit", out, "--json"), call("audit", out, "--json", ranks=3)

@@ -74,10 +74,10 @@ def edited(name, file, edit, source="good"):
 
 def edit_json(name, file, **values):
     with open("%s/%s" % (name, file)) as f:
-        told = json.load(f)
-    told.update(values)
+        reported = json.load(f)
+    reported.update(values)
     with open("%s/%s" % (name, file), "w") as f:
-        json.dump(told, f)
+        json.dump(reported, f)
     return name
 
 
@@ -138,10 +138,10 @@ for name, edit, word in (("topology", assign("mesh/triangles", lambda t: t[[1, 0
 refused("mesh-radius", "radius", options=("--frames",), ranks=(1, 3))
 refused(edited("quantum", "record.h5", lambda f: smaller(f["record"])), "quantum_s")
 with open("good/scene.json") as f:
-    told = json.load(f)
-edit_json(copy("ignore"), "scene.json", contact={**told["contact"], "ignore": [["lower", "upper"]]})
+    reported = json.load(f)
+edit_json(copy("ignore"), "scene.json", contact={**reported["contact"], "ignore": [["lower", "upper"]]})
 refused("ignore", "scene.json", "another one")
-edit_json(copy("self"), "scene.json", bodies=[{**told["bodies"][0], "self": False}, told["bodies"][1]])
+edit_json(copy("self"), "scene.json", bodies=[{**reported["bodies"][0], "self": False}, reported["bodies"][1]])
 refused("self", "scene.json", "another one")
 
 # ---- shortened: a beginning, an end, a gap

@@ -439,9 +439,9 @@ static void look_at_paths(struct world *w)
     tac_ranks_paths(sim);
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++) {
         struct tac_line line;
-        struct tac_break own[BREAKS + 1], told[BREAKS + 2];
+        struct tac_break own[BREAKS + 1], reported[BREAKS + 2];
         double velocity[3], x[2][3];
-        int told_count = 0;
+        int reported_count = 0;
         if (sim->scene->mesh->part->vertex_id[v] < 0 || !tac_ranks_has_path(sim, v))
             continue;
         seen.paths++;
@@ -450,14 +450,15 @@ static void look_at_paths(struct world *w)
         own[count] = (struct tac_break){sim->paths.end + 1, {0, 0, 0}, -1, 0};
         for (int k = 0; k < 3; k++)
             own[count].x[k] = own[count - 1].x[k] + tac_seconds(sim, own[count].t - own[count - 1].t) * velocity[k];
-        for (int32_t b = sim->paths.break_first[v]; b >= 0 && told_count < BREAKS + 2; b = sim->paths.breaks[b].next)
-            told[told_count++] = sim->paths.breaks[b];
-        CHECK(told_count == count + 1 && told[told_count - 1].t > sim->paths.end, "vertex %d has %d pieces, not %d",
-              (int)v, told_count, count + 1);
+        for (int32_t b = sim->paths.break_first[v]; b >= 0 && reported_count < BREAKS + 2;
+             b = sim->paths.breaks[b].next)
+            reported[reported_count++] = sim->paths.breaks[b];
+        CHECK(reported_count == count + 1 && reported[reported_count - 1].t > sim->paths.end,
+              "vertex %d has %d pieces, not %d", (int)v, reported_count, count + 1);
         for (int k = 0; k <= 32; k++) {
             const tac_time t = sim->paths.start + WINDOW / 32 * k;
             along(&line, own, count + 1, t, x[0]);
-            along(&sim->paths.line[v], told, told_count, t, x[1]);
+            along(&sim->paths.line[v], reported, reported_count, t, x[1]);
             for (int i = 0; i < 3; i++)
                 CHECK(fabs(x[0][i] - x[1][i]) <= 1e-12 * (w->size + fabs(x[0][i])),
                       "seed %d: vertex %d is at %g, not %g, at %lld", (int)w->seed, (int)v, x[1][i], x[0][i],

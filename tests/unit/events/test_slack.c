@@ -80,15 +80,15 @@ static void look_at_slack(const struct world *w, size_t k, double share)
           distance_at(w->sim, k, share) - c->list[k].next);
 }
 
-/* Where vertices go in the next pass; their pace differs from window to window. */
-static void draw_window(struct world *w, const double *from, double pace)
+/* Where vertices go in the next pass; their speed differs from window to window. */
+static void draw_window(struct world *w, const double *from, double speed)
 {
     struct tac_candidates *c = w->sim->view.candidates;
     for (tac_lid i = 0; i < w->whole->mesh->vertex_count; i++) {
         memcpy(&c->x[3 * i], from + 3 * i, 3 * sizeof *from);
         for (int k = 0; k < 3; k++)
-            c->move[i].u[k] = world_immovable(w, i) ? 0 : pace * draw(w, -1, 1);
-        c->move[i].deviation = world_immovable(w, i) || pick(w, 2) ? 0 : .2 * pace * draw(w, 0, 1);
+            c->move[i].u[k] = world_immovable(w, i) ? 0 : speed * draw(w, -1, 1);
+        c->move[i].deviation = world_immovable(w, i) || pick(w, 2) ? 0 : .2 * speed * draw(w, 0, 1);
     }
 }
 
@@ -105,9 +105,10 @@ static void judge(const struct world *w, tac_time end)
             const bool is_due = next < found && due[next] == k;
             double deviation;
             if (!tac_pair_is_limit((enum tac_pair_type)c->list[k].type)) {
-                const double told = tac_slack_change(c->move, &c->slack.of[k], &deviation), wanted = change(w->sim, k);
-                CHECK(fabs(told - wanted) <= 1e-14 * wanted && deviation == stray(w->sim, k),
-                      "candidate %zu changes by %g m and %g m, not %g m and %g m", k, told, deviation, wanted,
+                const double reported = tac_slack_change(c->move, &c->slack.of[k], &deviation),
+                             wanted = change(w->sim, k);
+                CHECK(fabs(reported - wanted) <= 1e-14 * wanted && deviation == stray(w->sim, k),
+                      "candidate %zu changes by %g m and %g m, not %g m and %g m", k, reported, deviation, wanted,
                       stray(w->sim, k));
             }
             if (!is_due) {
@@ -187,11 +188,11 @@ static void run(uint64_t seed, const struct world_kind *kind)
         tac_slack_clear(c, k);
     c->slack.committed = false;
     for (int window = 0; window < WINDOWS; window++) {
-        const double pace = kind->stir * kind->size * draw(&w, 0, pick(&w, 3) ? .02 : .3);
+        const double speed = kind->stir * kind->size * draw(&w, 0, pick(&w, 3) ? .02 : .3);
         const int again = pick(&w, 3);
         const tac_time asked = tac_windows_ask(w.sim);
         for (int attempt = 0; attempt <= again; attempt++) { /* only the last one stands */
-            draw_window(&w, from, pace);
+            draw_window(&w, from, speed);
             judge(&w, w.sim->paths.start + asked);
             seen.again += attempt > 0;
         }

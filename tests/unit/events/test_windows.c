@@ -123,7 +123,7 @@ static void look_at_leavers(const struct tac_sim *sim)
     const struct tac_candidates *c = sim->view.candidates;
     const tac_time end = sim->paths.end;
     const double s = tac_seconds(sim, end - c->start);
-    size_t told = 0;
+    size_t reported = 0;
     if (end > c->end || c->repair.leaver_count > c->repair.leaver_most)
         return;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
@@ -132,14 +132,14 @@ static void look_at_leavers(const struct tac_sim *sim)
         for (int k = 0; k < 3; k++)
             off[k] = c->x[3 * (size_t)i + (size_t)k] + c->move[i].u[k] - (bound->x[k] + s * bound->v[k]);
         const double far = fmax(size_of(off), bound->offset) + c->move[i].deviation;
-        const bool is_told = told < c->repair.leaver_count && c->repair.leaver[told] == i;
-        told += is_told;
+        const bool is_reported = reported < c->repair.leaver_count && c->repair.leaver[reported] == i;
+        reported += is_reported;
         if (bound->radius > 0 && fabs(far - bound->radius) > 1e-12 * c->extent)
-            CHECK(is_told == (far > bound->radius), "vertex %d is %g m from its bound's centre of radius %g m", (int)i,
-                  far, bound->radius);
+            CHECK(is_reported == (far > bound->radius), "vertex %d is %g m from its bound's centre of radius %g m",
+                  (int)i, far, bound->radius);
     }
-    CHECK(told == c->repair.leaver_count, "leavers come in order");
-    seen.leavers += (int64_t)told;
+    CHECK(reported == c->repair.leaver_count, "leavers come in order");
+    seen.leavers += (int64_t)reported;
 }
 
 /* ---- what validation must find ---- */
@@ -201,9 +201,9 @@ static void look_at_pair(const struct found *f, enum tac_pair_type type, const t
         if (d >= next * (1 - 1e-6))
             continue;
         seen.missed++;
-        const tac_time told = missed_at(f, key);
-        CHECK(told <= t, "pair of type %d, %d and %d, comes to %g m of %g m at %lld and is missed", (int)type, (int)a,
-              (int)b, d, next, (long long)t);
+        const tac_time reported = missed_at(f, key);
+        CHECK(reported <= t, "pair of type %d, %d and %d, comes to %g m of %g m at %lld and is missed", (int)type,
+              (int)a, (int)b, d, next, (long long)t);
         return;
     }
 }

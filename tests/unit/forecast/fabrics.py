@@ -53,7 +53,7 @@ def main():
     with open(PAGE) as file:
         text = file.read()
     blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.S)]
-    told = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if re.match(r"\| .* \| (as it is|stand-in) \|", line)]
+    reported = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if re.match(r"\| .* \| (as it is|stand-in) \|", line)]
     failures, rows = [], []
     with tempfile.TemporaryDirectory(prefix="fabrics-") as here:
         for block in blocks:
@@ -69,8 +69,8 @@ def main():
     for now in rows:
         if "--table" in sys.argv:
             print("| " + " | ".join(now) + " |")
-        elif now not in told:
-            failures.append(f"the page's table does not have {now}, but {[t for t in told if t[:2] == now[:2]]}")
+        elif now not in reported:
+            failures.append(f"the page's table does not have {now}, but {[t for t in reported if t[:2] == now[:2]]}")
     for failure in failures:
         print("FAILS: " + failure)
     print(f"{len(rows)} materials, {len(failures)} failures", file=sys.stderr)

@@ -54,7 +54,7 @@ def main():
             return json.loads(done.stdout)["forecast"]
 
         for name, what in RUNS.items():
-            told, text = forecast(what), tactus("check", path, "--details").stdout
+            reported, text = forecast(what), tactus("check", path, "--details").stdout
             folder = os.path.join(here, name + ".run")
             done = tactus("run", path, "-o", folder, "--quiet", "--record")
             expect(done.returncode == 0, done.stderr)
@@ -63,21 +63,21 @@ def main():
             if name == "implicit":
                 with open(os.path.join(folder, "steps.csv")) as file:
                     steps = len(file.readlines()) - 1
-                expect(told["steps"] == steps and told["newton"] is None, f"{name}: {told}, and the run has {steps} steps")
-                expect(told["disk"]["record"] is None and "\nforecast   20 steps; Newton iterations and time: tactus check --pilot 20" in text, f"{name}: {text}")
+                expect(reported["steps"] == steps and reported["newton"] is None, f"{name}: {reported}, and the run has {steps} steps")
+                expect(reported["disk"]["record"] is None and "\nforecast   20 steps; Newton iterations and time: tactus check --pilot 20" in text, f"{name}: {text}")
             else:
-                ticks, t = run["counters"]["committed"], told["ticks"]
+                ticks, t = run["counters"]["committed"], reported["ticks"]
                 elastic, other = ticks["spring"] + ticks["cst"] + ticks["hinge"], ticks["gravity"] + ticks["damping"] + ticks["load"]
                 expect(t["elastic"] == elastic and t["other"] == other, f"{name}: {t}, and the run has {elastic} and {other}")
                 expect([t[key] for key in ("contact", "contact_least", "contact_most", "within")] == [None] * 4, f"{name}: {t}")
-                expect(told["speed"] is None and told["costs_most"] is None and told["savings"] == [] == told["accuracy"], f"{name}: {told}")
+                expect(reported["speed"] is None and reported["costs_most"] is None and reported["savings"] == [] == reported["accuracy"], f"{name}: {reported}")
                 expect("; contact and time: tactus check --pilot 20" in text, f"{name}: {text}")
-            expect(told["wall_s"] is None and told["pilot"] is None and told["memory_span"] is None, f"{name}: {told}")
+            expect(reported["wall_s"] is None and reported["pilot"] is None and reported["memory_span"] is None, f"{name}: {reported}")
             size = sum(os.path.getsize(os.path.join(folder, f)) for f in ("frames.h5", "energy.csv"))
-            expect(told["disk"]["frames_least"] < told["disk"]["frames"] == told["disk"]["frames_most"] and size < told["disk"]["frames"],
-                   f"{name}: frames of {size} bytes, {told['disk']}")
+            expect(reported["disk"]["frames_least"] < reported["disk"]["frames"] == reported["disk"]["frames_most"] and size < reported["disk"]["frames"],
+                   f"{name}: frames of {size} bytes, {reported['disk']}")
             # The process itself is most of it in so small a scene.
-            memory = run["peak_memory_bytes"] / told["memory"]
+            memory = run["peak_memory_bytes"] / reported["memory"]
             expect(1 / 3 < memory < 3 or "ASAN_OPTIONS" in os.environ, f"{name}: {memory:.2f} times the memory told")
             for line in ("forecast ", "memory ", "disk "):
                 expect(f"\n{line}" in text, f"{name}: no line '{line}' in\n{text}")

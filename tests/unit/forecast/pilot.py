@@ -74,9 +74,9 @@ def main():
             with open(os.path.join(here, folder, "run.json")) as file:
                 return json.load(file)["counters"]["committed"]["penalty"]
 
-        def near(what, told, is_):
-            expect(is_ / WITHIN <= told <= is_ * WITHIN, f"{what}: {told:.4g} told, and the run has {is_:.4g}")
-            print(f"{what}: {told:.4g} told, {is_:.4g} in the run")
+        def near(what, reported, is_):
+            expect(is_ / WITHIN <= reported <= is_ * WITHIN, f"{what}: {reported:.4g} told, and the run has {is_:.4g}")
+            print(f"{what}: {reported:.4g} told, {is_:.4g} in the run")
 
         for name in ("resting", "draping"):
             done = run("run", name + ".json", "-o", os.path.join(here, name + ".run"), "--quiet")
@@ -85,48 +85,48 @@ def main():
             expect(done.returncode == 0, done.stderr)
 
         whole = count("resting.run")
-        told = pilot("resting", .5)
-        expect(0 < told["pilot"]["to"] and told["pilot"]["touched"] is not None and told["pilot"]["from"] == 0 and not told["pilot"]["whole"], told["pilot"])
-        expect(told["ticks"]["contact_least"] <= told["ticks"]["contact"] <= told["ticks"]["contact_most"] and told["ticks"]["within"] >= 1, told["ticks"])
-        expect(told["wall_s"]["least"] <= told["wall_s"]["likely"] <= told["wall_s"]["most"] and told["speed"]["measured"], told["wall_s"], told["speed"])
-        expect(told["memory_span"]["least"] <= told["memory"] <= told["memory_span"]["most"], told["memory_span"])
-        keys = {s["key"] for s in told["savings"]}
+        reported = pilot("resting", .5)
+        expect(0 < reported["pilot"]["to"] and reported["pilot"]["touched"] is not None and reported["pilot"]["from"] == 0 and not reported["pilot"]["whole"], reported["pilot"])
+        expect(reported["ticks"]["contact_least"] <= reported["ticks"]["contact"] <= reported["ticks"]["contact_most"] and reported["ticks"]["within"] >= 1, reported["ticks"])
+        expect(reported["wall_s"]["least"] <= reported["wall_s"]["likely"] <= reported["wall_s"]["most"] and reported["speed"]["measured"], reported["wall_s"], reported["speed"])
+        expect(reported["memory_span"]["least"] <= reported["memory"] <= reported["memory_span"]["most"], reported["memory_span"])
+        keys = {s["key"] for s in reported["savings"]}
         expect(keys >= {"materials.cloth.stretch.stiffness", "materials.cloth.bend.stiffness", "contact.stiffness", "clocks.elastic_safety"}, keys)
-        expect([s["saves"] for s in told["savings"]] == sorted((s["saves"] for s in told["savings"]), reverse=True), told["savings"])
-        expect(abs(told["accuracy"][1]["cost"] - 1) < 1e-9 and [a["level"] for a in told["accuracy"]] == ["draft", "standard", "fine"], told["accuracy"])
-        expect(told["accuracy"][2]["elastic"] > told["accuracy"][1]["elastic"] == told["ticks"]["elastic"], told["accuracy"])
+        expect([s["saves"] for s in reported["savings"]] == sorted((s["saves"] for s in reported["savings"]), reverse=True), reported["savings"])
+        expect(abs(reported["accuracy"][1]["cost"] - 1) < 1e-9 and [a["level"] for a in reported["accuracy"]] == ["draft", "standard", "fine"], reported["accuracy"])
+        expect(reported["accuracy"][2]["elastic"] > reported["accuracy"][1]["elastic"] == reported["ticks"]["elastic"], reported["accuracy"])
 
         half = os.path.join(here, "resting.half")
         before = sorted(os.listdir(half))
-        told = pilot("resting", .5, "--restart", half)
-        near("resting, from 3 s", told["ticks"]["contact"], whole)
-        expect(told["pilot"]["from"] == 3 and not told["pilot"]["whole"] and sorted(os.listdir(half)) == before, told["pilot"], os.listdir(half))
+        reported = pilot("resting", .5, "--restart", half)
+        near("resting, from 3 s", reported["ticks"]["contact"], whole)
+        expect(reported["pilot"]["from"] == 3 and not reported["pilot"]["whole"] and sorted(os.listdir(half)) == before, reported["pilot"], os.listdir(half))
         done = run("check", "--restart", half, "--pilot", ".2", "--set", "time.end=7")
         expect(done.returncode == 0 and done.stdout.startswith("scene      " + half), "without a scene", done.stdout, done.stderr)
         done = run("check", "resting.json", "--restart", os.path.join(here, "resting.run"), "--pilot", "1")
         expect(done.returncode == 2 and "nothing to run" in done.stderr and done.stderr.count("\n") == 1, "at the end", done.stderr)
-        told = pilot("resting", 1, "--restart", half, ranks=2)
-        near("resting, from 3 s, two ranks", told["ticks"]["contact"], whole)
-        expect(told["pilot"]["ranks"] == 2 and 0 <= told["pilot"]["waiting"] <= 1, told["pilot"])
+        reported = pilot("resting", 1, "--restart", half, ranks=2)
+        near("resting, from 3 s, two ranks", reported["ticks"]["contact"], whole)
+        expect(reported["pilot"]["ranks"] == 2 and 0 <= reported["pilot"]["waiting"] <= 1, reported["pilot"])
 
         with open(os.path.join(here, "draping.run", "steps.csv")) as file:
             newton = sum(int(row["newton"]) for row in csv.DictReader(file) if float(row["time"]) > 3)
         for ranks in (1, 2):
-            told = pilot("draping", .2 * ranks, "--restart", os.path.join(here, "draping.half"), ranks=ranks)
-            near(f"draping, from 3 s, {ranks} ranks", told["newton"]["likely"] * told["steps"] * 5 / 8, newton)
-            expect(told["steps"] == 1024 and told["pilot"]["from"] == 3 and not told["pilot"]["whole"] and told["pilot"]["touched"] is not None, told["pilot"])
-            expect(told["disk"]["record"] > 0, told["disk"])
+            reported = pilot("draping", .2 * ranks, "--restart", os.path.join(here, "draping.half"), ranks=ranks)
+            near(f"draping, from 3 s, {ranks} ranks", reported["newton"]["likely"] * reported["steps"] * 5 / 8, newton)
+            expect(reported["steps"] == 1024 and reported["pilot"]["from"] == 3 and not reported["pilot"]["whole"] and reported["pilot"]["touched"] is not None, reported["pilot"])
+            expect(reported["disk"]["record"] > 0, reported["disk"])
 
         # It falls for longer than the pilot looks; cut off at once the pilot has a pass at least.
-        told = pilot("falling", .01, "--set", "time.end=200", "--set", "time.frame=50", "--set", "bodies.sheet.position.1=190000")
-        expect(told["pilot"]["note"] == "no contact yet: a lower bound" and told["pilot"]["lower_bound"] and told["ticks"]["contact"] == 0, told["pilot"])
-        expect(0 < told["pilot"]["to"] < 200, told["pilot"])
+        reported = pilot("falling", .01, "--set", "time.end=200", "--set", "time.frame=50", "--set", "bodies.sheet.position.1=190000")
+        expect(reported["pilot"]["note"] == "no contact yet: a lower bound" and reported["pilot"]["lower_bound"] and reported["ticks"]["contact"] == 0, reported["pilot"])
+        expect(0 < reported["pilot"]["to"] < 200, reported["pilot"])
         text = run("check", "falling.json", "--pilot", ".01", "--details").stdout
         expect("on 1 rank" in text.split("\ncost ")[1].split("\n")[0] and "\npilot      from t = 0 s to " in text, text)
         # A short scene is run to its end: then the counts are those of the run.
-        told = pilot("resting", 60, "--set", "time.end=0.5")
+        reported = pilot("resting", 60, "--set", "time.end=0.5")
         done = run("run", "resting.json", "-o", os.path.join(here, "short.run"), "--quiet", "--set", "time.end=0.5")
-        expect(done.returncode == 0 and told["pilot"]["whole"] and told["ticks"]["contact"] == count("short.run") == told["ticks"]["contact_most"], told)
+        expect(done.returncode == 0 and reported["pilot"]["whole"] and reported["ticks"]["contact"] == count("short.run") == reported["ticks"]["contact_most"], reported)
 
         # Whatever ends it, nothing stays.
         for ranks, number in ((1, signal.SIGTERM), (1, signal.SIGINT), (2, signal.SIGTERM)):

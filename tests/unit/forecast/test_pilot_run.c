@@ -51,10 +51,12 @@ static void compare(struct tac_ctx *ctx, const char *more, enum tac_sample_field
     write_scene(text, sizeof text, more);
     struct tac_pilot *whole = run(ctx, text, 0), *part = run(ctx, text, 2), *early = run(ctx, text, .0625);
     const double is = final(whole, field);
-    const struct tac_span told = tac_pilot_extend(part, field);
-    printf("told %g (%g to %g), the run has %g\n", told.likely, told.least, told.most, is);
-    CHECK(is > 0 && told.likely > is / within && told.likely < is * within, "told %g, the run has %g", told.likely, is);
-    CHECK(told.least <= told.likely && told.likely <= told.most, "%g to %g", told.least, told.most);
+    const struct tac_span reported = tac_pilot_extend(part, field);
+    printf("told %g (%g to %g), the run has %g\n", reported.likely, reported.least, reported.most, is);
+    CHECK(is > 0 && reported.likely > is / within && reported.likely < is * within, "told %g, the run has %g",
+          reported.likely, is);
+    CHECK(reported.least <= reported.likely && reported.likely <= reported.most, "%g to %g", reported.least,
+          reported.most);
     CHECK(tac_pilot_is_whole(whole) && tac_pilot_to_s(part) == 2 && !tac_pilot_is_whole(part), "to %g s",
           tac_pilot_to_s(part));
     CHECK(fabs(tac_pilot_touched_s(part) - tac_pilot_touched_s(whole)) < .0625, "contact since %g s, since %g s",

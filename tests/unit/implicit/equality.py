@@ -105,7 +105,7 @@ def case(folder, seed):
             code, text = call("run", "--restart", os.path.join(folder, "steps"), "--quiet", "--record", "--until", repr(k * step))
             must(code == 0, "seed %d: restart after step %d: exit code %d" % (seed, k - 1, code), text)
         same("steps")
-    print("ok      seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d, dealt anew at every step" % (seed, ranks, stop, other))
+    print("ok      seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d, distributed anew at every step" % (seed, ranks, stop, other))
 
 
 def main():

@@ -123,15 +123,15 @@ def faults(folder, made, code, sentence):
         made = scene(made[0], FLOOR)
     with open(path, "w") as file:
         json.dump(made, file)
-    told = []
+    reported = []
     for ranks in (1, 2):
         subprocess.run(["rm", "-rf", out + str(ranks)], check=True)
         got, text = call("run", path, "-o", out + str(ranks), "--quiet", "--record", ranks=ranks)
-        told.append([line.replace(out + "2", out + "1") for line in sentences(text)])
-        if got != code or len(told[-1]) != (code != 0) or (sentence and not re.search(sentence, told[-1][0])):
+        reported.append([line.replace(out + "2", out + "1") for line in sentences(text)])
+        if got != code or len(reported[-1]) != (code != 0) or (sentence and not re.search(sentence, reported[-1][0])):
             return "%d ranks, code %d: %s" % (ranks, got, text)
-    if told[0] != told[1]:
-        return "one rank says %s, two say %s" % tuple(told)
+    if reported[0] != reported[1]:
+        return "one rank says %s, two say %s" % tuple(reported)
     if code == 2:
         return ""
     with open(os.path.join(out + "1", "energy.csv")) as file:

@@ -143,6 +143,6 @@ for ranks in (2, 3):
     name = "drawn-%d" % ranks
     first, text = run(name, DRAWN, "--until", "0.5", ranks=ranks)
     code, more = call("run", "--restart", os.path.join(HOME, name + ".run"), "--quiet", ranks=4 - ranks)
-    same, told = call("diff", whole, os.path.join(HOME, name + ".run"), "--all-frames")
-    check(first == 0 and code == 0 and same == 0, "the same bits on %d ranks, and from the middle on %d" % (ranks, 4 - ranks), text + more + told)
+    same, reported = call("diff", whole, os.path.join(HOME, name + ".run"), "--all-frames")
+    check(first == 0 and code == 0 and same == 0, "the same bits on %d ranks, and from the middle on %d" % (ranks, 4 - ranks), text + more + reported)
 sys.exit(bool(failures))

@@ -38,10 +38,10 @@ for name in sorted(os.listdir(FOLDER)):
         check(r.code == 0, "%s on %d ranks: exit code %d, %s" % (name, ranks, r.code, r.err))
         what = "%s on %d ranks" % (name, ranks)
         r = tactus("diff", "whole", "rest", "--json")
-        told = json.loads(r.out)
-        check(r.code in (0, 1) and told["frames"] > 0 and told["frames_only_b"] == 0 and told["rows"] > 0 and told["rows_only_b"] == 0, what + ": " + r.out)
+        reported = json.loads(r.out)
+        check(r.code in (0, 1) and reported["frames"] > 0 and reported["frames_only_b"] == 0 and reported["rows"] > 0 and reported["rows_only_b"] == 0, what + ": " + r.out)
         for part in ("position", "velocity", "contact_force", "topology"):
-            check(told[part]["compared"] > 0 and told[part]["differing"] == 0, "%s: %s: %s" % (what, part, told[part]))
+            check(reported[part]["compared"] > 0 and reported[part]["differing"] == 0, "%s: %s: %s" % (what, part, reported[part]))
         energies(what, "whole", "rest")
         if ranks == 1:
             one = rows("rest")

@@ -45,10 +45,10 @@ def about(a, b):
 for ranks in (1, 2):
     folder = "%d.run" % ranks
     run("drop.json", "-o", folder, "--until", 0.012, ranks=ranks)
-    first, told, last = read(folder, "run"), read(folder, "status"), rows(folder)[-1]
+    first, reported, last = read(folder, "run"), read(folder, "status"), rows(folder)[-1]
     check(last["time"] > 0.0119 and last["contacts"] > 10, "the scene has contacts: %s" % last)
-    check(told["contacts"] == last["contacts"], "%s: contacts %s, energy.csv has %s" % (folder, told["contacts"], last["contacts"]))
-    check(about(told["ticks_per_s"] * told["wall_s"], ticks(first)), "%s: %s ticks/s in %s s, of %s" % (folder, told["ticks_per_s"], told["wall_s"], ticks(first)))
+    check(reported["contacts"] == last["contacts"], "%s: contacts %s, energy.csv has %s" % (folder, reported["contacts"], last["contacts"]))
+    check(about(reported["ticks_per_s"] * reported["wall_s"], ticks(first)), "%s: %s ticks/s in %s s, of %s" % (folder, reported["ticks_per_s"], reported["wall_s"], ticks(first)))
     check(first.get("wall_total_s") == first["wall_s"] > 0, "%s: wall time: %s" % (folder, first))
     seconds = first["counters"]["seconds"]
     check(seconds["contact"] > 0 and seconds["forces"] > 0, "%s: seconds: %s" % (folder, seconds))

@@ -19,7 +19,7 @@
 enum { VERTICES = 2, FRAMES = 300 }; /* enough for the list of frames to become a tree of two levels */
 
 struct shared {
-    int told;       /* frames that tac_frames_write() said were written */
+    int reported;   /* frames that tac_frames_write() said were written */
     int64_t writes; /* when frame k was told, in writes: */
     int64_t after[FRAMES + 1];
 };
@@ -59,7 +59,7 @@ static void write_frames(const char *dir, struct shared *shared)
             .index = k, .time_s = k, .count = VERTICES, .position = x, .velocity = v, .contact_force = f};
         if (tac_frames_write(&ctx, w, &frame))
             break;
-        shared->told = k + 1;
+        shared->reported = k + 1;
     }
     tac_frames_destroy(&ctx, &w);
     _exit(ctx.error[0] != '\0' ? 3 : 0);
@@ -102,7 +102,7 @@ static int run(const char *dir, int64_t stop, bool broken, struct shared *shared
         }
         if (entering) {
             shared->writes++;
-            shared->after[shared->told] = shared->writes;
+            shared->after[shared->reported] = shared->writes;
             if (stop > 0 && shared->writes >= stop && !broken)
                 kill(child, SIGKILL);
             if (stop > 0 && shared->writes >= stop && broken) {
@@ -115,16 +115,16 @@ static int run(const char *dir, int64_t stop, bool broken, struct shared *shared
     }
 }
 
-static void look(const char *dir, int told, const char *how, int64_t stop)
+static void look(const char *dir, int reported, const char *how, int64_t stop)
 {
     struct tac_ctx ctx = {.comm = MPI_COMM_SELF, .size = 1, .quiet = true};
     struct tac_reader *r = NULL;
     enum tac_err err = tac_reader_open(&ctx, dir, &r);
-    CHECK(err == TAC_OK, "%s at write %ld, %d frames told: %s", how, (long)stop, told, ctx.error);
+    CHECK(err == TAC_OK, "%s at write %ld, %d frames told: %s", how, (long)stop, reported, ctx.error);
     if (err)
         return;
-    CHECK(r->frame_count >= told && r->frame_count + r->incomplete <= told + 1, "%s at write %ld: %ld frames of %d",
-          how, (long)stop, (long)r->frame_count, told);
+    CHECK(r->frame_count >= reported && r->frame_count + r->incomplete <= reported + 1,
+          "%s at write %ld: %ld frames of %d", how, (long)stop, (long)r->frame_count, reported);
     for (int64_t k = 0; k < r->frame_count; k++) {
         double x[3 * VERTICES], v[3 * VERTICES];
         bool same = tac_reader_frame(&ctx, r, k, x, v, NULL) == TAC_OK && r->frame[k].index == k &&
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     if (shared == MAP_FAILED || mkdtemp(dir) == NULL)
         return 1;
     int code = run(dir, 0, false, shared);
-    CHECK(code == 0 && shared->told == FRAMES, "the whole run: exit code %d, %d frames", code, shared->told);
+    CHECK(code == 0 && shared->reported == FRAMES, "the whole run: exit code %d, %d frames", code, shared->reported);
     look(dir, FRAMES, "whole", 0);
     struct shared whole = *shared;
     if (whole.writes == 0) {
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         bool broken = trial % 3 == 2;
         code = run(dir, stop, broken, shared);
         CHECK(code == (broken ? 3 : -1), "write %ld: exit code %d", (long)stop, code);
-        look(dir, shared->told, broken ? "broken" : "killed", stop);
+        look(dir, shared->reported, broken ? "broken" : "killed", stop);
     }
     snprintf(path, sizeof path, "%s/frames.h5", dir);
     unlink(path);

@@ -46,8 +46,8 @@ run("rest.json", "-o", "whole.run")
 got = frames("whole.run")
 grid = [(k * 2 * 2 ** 30 + 50) // 100 * 2 ** -30 for k in range(31)]  # 0.02 k, in whole numbers
 check([t for t, _ in got] == grid and rows("whole.run") == grid, "times: %s, %s" % ([t for t, _ in got], rows("whole.run")))
-told = [float(t) for t in re.findall(r'<Time Value="([^"]*)"', open("whole.run/frames.xdmf").read())]
-check(told == grid, "frames.xdmf: %s" % told)
+reported = [float(t) for t in re.findall(r'<Time Value="([^"]*)"', open("whole.run/frames.xdmf").read())]
+check(reported == grid, "frames.xdmf: %s" % reported)
 check(got[-1][1][0][1] > 10, "the last contact_force: %s" % got[-1][1][0])
 status = json.load(open("whole.run/status.json"))
 check(status["time"] == status["end"] == grid[-1] and status["share"] == 1, "status: %s" % status)

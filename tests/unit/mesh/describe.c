@@ -29,25 +29,26 @@ int main(int argc, char **argv)
         const enum tac_err err =
             tac_mesh_create_as(&ctx, spec, "mesh", ".", solid ? TAC_MESH_SOLID : TAC_MESH_SURFACE, &mesh);
         json_decref(spec);
-        json_t *told = json_object();
-        json_object_set_new(told, "code", json_integer(err));
-        json_object_set_new(told, "error", json_stringn_nocheck(ctx.error, strlen(ctx.error)));
-        json_object_set_new(told, "warnings", json_integer(ctx.warnings));
+        json_t *reported = json_object();
+        json_object_set_new(reported, "code", json_integer(err));
+        json_object_set_new(reported, "error", json_stringn_nocheck(ctx.error, strlen(ctx.error)));
+        json_object_set_new(reported, "warnings", json_integer(ctx.warnings));
         if ((err == TAC_OK) != (mesh != NULL) || (err == TAC_OK) != (ctx.error[0] == '\0'))
             abort();
         if (mesh != NULL) {
             json_t *x = json_array();
             for (int64_t k = 0; k < 3 * (int64_t)mesh->vertex_count; k++)
                 json_array_append_new(x, json_real(mesh->x[k]));
-            json_object_set_new(told, "x", x);
-            json_object_set_new(told, "triangles", numbers(mesh->triangle, 3 * (int64_t)mesh->triangle_count));
-            json_object_set_new(told, "segments", numbers(mesh->segment, 2 * (int64_t)mesh->segment_count));
-            json_object_set_new(told, "tetrahedra", numbers(mesh->tetrahedron, 4 * (int64_t)mesh->tetrahedron_count));
+            json_object_set_new(reported, "x", x);
+            json_object_set_new(reported, "triangles", numbers(mesh->triangle, 3 * (int64_t)mesh->triangle_count));
+            json_object_set_new(reported, "segments", numbers(mesh->segment, 2 * (int64_t)mesh->segment_count));
+            json_object_set_new(reported, "tetrahedra",
+                                numbers(mesh->tetrahedron, 4 * (int64_t)mesh->tetrahedron_count));
         }
-        json_dumpf(told, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+        json_dumpf(reported, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
         putchar('\n');
         fflush(stdout);
-        json_decref(told);
+        json_decref(reported);
         tac_mesh_destroy(&mesh);
     }
     MPI_Finalize();

@@ -500,21 +500,21 @@ def main():
         for name, (data, _) in list(good.items()) + list(bad.items()):
             with open(os.path.join(folder, name), "wb") as f:
                 f.write(data)
-        for name, told in zip(good, run(tool, folder, list(good))):
+        for name, reported in zip(good, run(tool, folder, list(good))):
             tables = (tuple(good[name][1]) + ([],))[:4]
             flat = [[c for row in table for c in row] for table in tables]
-            if told["code"] != 0 or [told[k] for k in ("x", "triangles", "segments", "tetrahedra")] != flat:
-                failures.append("%s: %s" % (name, told))
-        for name, told in zip(bad, run(tool, folder, list(bad))):
-            if told["code"] != 2 or bad[name][1] not in told["error"] or "\n" in told["error"] or name not in told["error"]:
-                failures.append("%s:\n  expected %r\n  got %r" % (name, bad[name][1], told["error"]))
+            if reported["code"] != 0 or [reported[k] for k in ("x", "triangles", "segments", "tetrahedra")] != flat:
+                failures.append("%s: %s" % (name, reported))
+        for name, reported in zip(bad, run(tool, folder, list(bad))):
+            if reported["code"] != 2 or bad[name][1] not in reported["error"] or "\n" in reported["error"] or name not in reported["error"]:
+                failures.append("%s:\n  expected %r\n  got %r" % (name, bad[name][1], reported["error"]))
         for name, sentence in (("missing.obj", "No such file or directory"), (".", "it is a folder"),
                                ("pipe", "it is not a regular file")):
             if name == "pipe":
                 os.mkfifo(os.path.join(folder, name))
-            told = run(tool, folder, [name])[0]
-            if told["code"] != 2 or sentence not in told["error"]:
-                failures.append("%s: %s" % (name, told))
+            reported = run(tool, folder, [name])[0]
+            if reported["code"] != 2 or sentence not in reported["error"]:
+                failures.append("%s: %s" % (name, reported))
         rng, names = random.Random(1), []
         for name, (data, _) in good.items():
             for n in range(rounds):
@@ -522,9 +522,9 @@ def main():
                 with open(os.path.join(folder, names[-1]), "wb") as f:
                     f.write(damage(data, rng))
         answers = run(tool, folder, names)
-        for name, told in zip(names, answers):
-            if told["code"] not in (0, 2) or (told["code"] == 2 and name not in told["error"]):
-                failures.append("%s: %s" % (name, told))
+        for name, reported in zip(names, answers):
+            if reported["code"] not in (0, 2) or (reported["code"] == 2 and name not in reported["error"]):
+                failures.append("%s: %s" % (name, reported))
         print("%d good files, %d bad ones, %d damaged ones of which %d were refused; %d failures" %
               (len(good), len(bad), len(names), sum(a["code"] == 2 for a in answers), len(failures)))
     for failure in failures:

@@ -304,7 +304,7 @@ static void set_owners(struct tac_ctx *ctx, struct tac_pieces *p, int manner)
         p->owner[i] = owner_of(ctx, manner, p->vertex_id[i], p->vertex_total);
 }
 
-/* From the whole scene over all manners of dealing; the code of the first step that fails. */
+/* From the whole scene with all distributions; the code of the first step that fails. */
 static enum tac_err go_round(struct tac_ctx *ctx, const struct tac_scene *whole, int manners, bool check)
 {
     struct tac_pieces *pieces = NULL;

@@ -60,9 +60,9 @@ def main():
     run([TACTUS, "run", "--restart", "stopped.run", "--quiet", "--record"])
     equal("one.run", "stopped.run", "--all-frames")
     for folder in ("one.run", "stopped.run"):
-        told = read(folder + "/run.json")["branch"]
-        must(told["parent"] == os.path.realpath("settled.run/checkpoint.h5") and told["set"] == CHANGES and abs(told["time"] - 0.05) < 1e-9
-             and told["parent_scene_sha256"] == parent["scene_sha256"] != read(folder + "/run.json")["scene_sha256"], "%s tells %s" % (folder, told))
+        reported = read(folder + "/run.json")["branch"]
+        must(reported["parent"] == os.path.realpath("settled.run/checkpoint.h5") and reported["set"] == CHANGES and abs(reported["time"] - 0.05) < 1e-9
+             and reported["parent_scene_sha256"] == parent["scene_sha256"] != read(folder + "/run.json")["scene_sha256"], "%s tells %s" % (folder, reported))
         must(read(folder + "/scene.json")["contact"]["friction"] == 0, "scene.json is of the old scene")
     rows = list(csv.DictReader(open("one.run/energy.csv")))
     must(float(rows[0]["time"]) > 0.05 and abs(float(rows[-1]["defect"])) < 0.02 * abs(float(rows[-1]["total"])), "the book of energy: %s" % rows[-1])

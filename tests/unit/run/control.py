@@ -27,30 +27,30 @@ REFUSED = ["try", "loads.0.pressure=1e12", "try", "motions.0.path=[[0.01,[0,0,0]
            "try", "motions.0.path=[[0.07,[0,0,0]],[0.07001,[1e8,0,0]]]", "try", "motions.1.rotate.path=[[0.07,0],[0.07001,1e12]]"]
 
 
-def told(text, word):
+def reported(text, word):
     return [line for line in text.splitlines() if line.startswith(word + " ")]
 
 
 def main():
     scene = SOURCE + "/tests/unit/run/scenes/changing.json"
     whole = run([STEPPER, scene] + BEFORE + AFTER + ["dump", "one"])
-    row = told(whole, "row")[-1].split()
+    row = reported(whole, "row")[-1].split()
     defect, total = float(row[-1]), float(row[4])
     if abs(defect) > 0.02 * abs(total):
         sys.exit("the book of energy does not hold: " + " ".join(row))
     # A change books what it gives to the energy, at an instant of kicks too.
-    before, after = ([float(x) for x in line.split()[2::2]] for line in told(whole, "row")[:2])
+    before, after = ([float(x) for x in line.split()[2::2]] for line in reported(whole, "row")[:2])
     if before[0] != after[0] or abs(before[1] - after[1]) < 1e-3 or abs(before[-1] - after[-1]) > 1e-12:
         sys.exit("a change of gravity is not booked: %s, %s" % (before, after))
-    if min(int(line.split()[1]) for line in told(whole, "contacts")) == 0:
+    if min(int(line.split()[1]) for line in reported(whole, "contacts")) == 0:
         sys.exit("the scene has no contacts to test with: " + whole)
     for ranks, mode, environment in ((2, "speculate", {"TACTUS_TEST_MIGRATE": "5"}), (3, "kds", {}), (1, "all-pairs", {})):
         name = "%s-%d" % (mode, ranks)
         text = run([STEPPER, scene, "--set", "discovery.mode=" + mode] + BEFORE + AFTER + ["dump", name], ranks, **environment)
         expect_equal(state("one"), state(name), name)
         for word in ("row", "hash", "contacts"):
-            if told(text, word) != told(whole, word):
-                sys.exit("%s: %s and not %s" % (name, told(text, word), told(whole, word)))
+            if reported(text, word) != reported(whole, word):
+                sys.exit("%s: %s and not %s" % (name, reported(text, word), reported(whole, word)))
 
     # Across a checkpoint, from two ranks to one; with refusals on the way.
     run([STEPPER, scene] + BEFORE + REFUSED + ["save", "saved"], 2)
@@ -59,7 +59,7 @@ def main():
         text = run([STEPPER, "@saved"] + (REFUSED if ranks == 1 else []) + ["contacts"] + AFTER + ["dump", name], ranks)
         expect_equal(state("one"), state(name), name)
         for word, last in (("hash", 1), ("row", 1), ("contacts", 2)):
-            if told(text, word)[-last:] != told(whole, word)[-last:]:
+            if reported(text, word)[-last:] != reported(whole, word)[-last:]:
                 sys.exit("%s: %s" % (name, text))
     # The old scene file is another scene than the checkpoint's.
     text = run([TACTUS, "run", scene, "--restart", "saved", "-o", "no.run", "--until", 0.1], code=2)

@@ -173,8 +173,8 @@ def check_diff():
         put("x.run/" + name, b"".join(lines[:3] + [b",".join(field)] + lines[4:]))
         said = tactus("diff", "whole.run", "x.run", code=(1,)).stdout
         must(re.search(re.escape(name) + " .* 1 differs.*" + lines[0].split(b",")[5].decode() + ".*0.125", said), "%s: %s" % (name, said))
-        told = json.loads(tactus("diff", "whole.run", "x.run", "--json", code=(1,)).stdout)
-        must(told[name]["differing"] == 1 and told[name]["largest"]["where"] == lines[0].split(b",")[5].decode(), str(told))
+        reported = json.loads(tactus("diff", "whole.run", "x.run", "--json", code=(1,)).stdout)
+        must(reported[name]["differing"] == 1 and reported[name]["largest"]["where"] == lines[0].split(b",")[5].decode(), str(reported))
         put("x.run/" + name, b"".join(lines[:-1]))
         tactus("diff", "whole.run", "x.run")
         tactus("diff", "whole.run", "x.run", "--all-frames", code=(1,))

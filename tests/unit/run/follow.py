@@ -125,10 +125,10 @@ def press(implicit):
     check(np.isclose(column(rows("press", "turn"), "stroke")[-1], 0.5 * np.sqrt(2), rtol=1e-3), "stroke of a turn", implicit, rows("press", "turn"))
     # The rows of a frame's interval have its impulse together.
     with open("press/reactions.csv") as f:
-        told = [row for row in csv.DictReader(f) if row["name"] == "top"]
+        reported = [row for row in csv.DictReader(f) if row["name"] == "top"]
     for axis in "xyz":
         contact = column(found, "contact_force_" + axis)
-        for k, row in enumerate(told[1:], 1):
+        for k, row in enumerate(reported[1:], 1):
             there = (t > 0.05 * (k - 1) + 1e-6) & (t < 0.05 * k + 1e-6)
             check(there.sum() == 4 and np.isclose(np.average(contact[there], weights=np.diff(t, prepend=0)[there]), float(row["contact_force_" + axis]), rtol=1e-9, atol=1e-9), "impulse", implicit, axis, k, contact[there].mean(), row["contact_force_" + axis], there.sum())
         check(np.allclose(column(found, "force_" + axis), -contact - column(found, "elastic_force_" + axis), rtol=1e-12, atol=1e-12), "force", implicit, axis)

@@ -83,8 +83,8 @@ def main():
         lines = [line.split(",")[:22] for line in file.read().splitlines()]
     with open("old.run/energy.csv", "w") as file:
         file.write("".join(",".join(line) + "\n" for line in lines))
-    told = subprocess.run([TACTUS, "run", "--restart", "old.run", "--quiet"], capture_output=True, text=True)
-    must(told.returncode == 2 and "is not what was written" in told.stderr, "a row that was cut is taken: %s" % told.stderr)
+    reported = subprocess.run([TACTUS, "run", "--restart", "old.run", "--quiet"], capture_output=True, text=True)
+    must(reported.returncode == 2 and "is not what was written" in reported.stderr, "a row that was cut is taken: %s" % reported.stderr)
 
 
 if __name__ == "__main__":

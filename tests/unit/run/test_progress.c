@@ -20,7 +20,7 @@ static void go(struct tac_progress *progress, int count, double wall_s, double s
 }
 
 /* What is told to be left, over the wall time from here to the end at this speed. */
-static double told_of(const struct tac_progress *progress, double speed, double end_s)
+static double reported_left(const struct tac_progress *progress, double speed, double end_s)
 {
     return tac_progress_left_s(progress, end_s) * speed / (end_s - progress->t_s);
 }
@@ -35,20 +35,21 @@ static void pairs(void)
     tac_progress_note(&progress, 1000, 7);
     CHECK(isnan(tac_progress_left_s(&progress, 8)), "nothing is known yet");
     tac_progress_note(&progress, 1000.25, 7.001);
-    CHECK(fabs(told_of(&progress, .004, 8) - 1) < 1e-9, "from the first step on: %g", told_of(&progress, .004, 8));
+    CHECK(fabs(reported_left(&progress, .004, 8) - 1) < 1e-9, "from the first step on: %g",
+          reported_left(&progress, .004, 8));
     go(&progress, 1000, .25, .004);
-    CHECK(fabs(told_of(&progress, .004, 9) - 1) < 1e-9, "constant speed: %g", told_of(&progress, .004, 9));
+    CHECK(fabs(reported_left(&progress, .004, 9) - 1) < 1e-9, "constant speed: %g", reported_left(&progress, .004, 9));
 
     /* An hour at one speed, then a minute at a hundredth of it, and back. */
     go(&progress, 3600, 1, .1);
     go(&progress, 60, 1, .001);
-    const double slow = told_of(&progress, .001, 1000);
+    const double slow = reported_left(&progress, .001, 1000);
     CHECK(slow > .1 && slow < 1, "a minute after it became slower: %g of the truth", slow);
     go(&progress, 100, 1, .001);
-    CHECK(fabs(told_of(&progress, .001, 1000) - 1) < .1, "later: %g", told_of(&progress, .001, 1000));
+    CHECK(fabs(reported_left(&progress, .001, 1000) - 1) < .1, "later: %g", reported_left(&progress, .001, 1000));
     go(&progress, 60, 1, .1);
-    CHECK(fabs(told_of(&progress, .1, 1000) - 1) < .1, "a minute after it became faster: %g",
-          told_of(&progress, .1, 1000));
+    CHECK(fabs(reported_left(&progress, .1, 1000) - 1) < .1, "a minute after it became faster: %g",
+          reported_left(&progress, .1, 1000));
 
     /* Steps are of any length: the same minute as one note and as 6000. */
     fine = progress;
@@ -65,7 +66,8 @@ static void pairs(void)
           "a clock that stands");
     /* Far beyond what the weights can tell from 0. */
     go(&progress, 1, 1e9, 1e-9);
-    CHECK(fabs(told_of(&progress, 1e-9, 1000) - 1) < 1e-9, "thirty years: %g", told_of(&progress, 1e-9, 1000));
+    CHECK(fabs(reported_left(&progress, 1e-9, 1000) - 1) < 1e-9, "thirty years: %g",
+          reported_left(&progress, 1e-9, 1000));
 }
 
 /* ---- a run ---- */

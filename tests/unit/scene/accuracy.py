@@ -47,12 +47,12 @@ def main():
         plain = report()
         hashes = set()
         for level, (elastic, contact) in LEVELS.items():
-            told = report(f"clocks.accuracy={level}")
+            reported = report(f"clocks.accuracy={level}")
             given = report(f"clocks.elastic_safety={elastic}", f"clocks.contact_safety={contact}")
-            expect(told["sha256"] == given["sha256"] and told["periods"] == given["periods"] and told["nest"] == given["nest"],
+            expect(reported["sha256"] == given["sha256"] and reported["periods"] == given["periods"] and reported["nest"] == given["nest"],
                    f"{level} is not elastic_safety {elastic} and contact_safety {contact}")
-            expect(not told["warned"], f"{level}: {told['warned']}")
-            hashes.add(told["sha256"])
+            expect(not reported["warned"], f"{level}: {reported['warned']}")
+            hashes.add(reported["sha256"])
             for key, value in (("elastic_safety", .07), ("contact_safety", .09)):
                 other, its = ("contact_safety", contact) if key == "elastic_safety" else ("elastic_safety", elastic)
                 expect(report(f"clocks.accuracy={level}", f"clocks.{key}={value}")["sha256"] ==

@@ -80,7 +80,7 @@ check(r.returncode == 0, "a fast scene: %s" % r.stderr)
 lost = scene(gravity=[1e11, 0, 0])
 lost["materials"]["cloth"] = {"stretch": CLOTH["stretch"]}
 lost["bodies"][0]["mass"] = .001
-told = set()
+reported = set()
 for ranks, mode in ((1, "speculate"), (2, "speculate"), (1, "kds"), (2, "kds")):
     folder = "lost-%s-%d" % (mode, ranks)
     r = tactus("run", lost, "-o", folder, "--quiet", "--discover", mode, ranks=ranks)
@@ -94,8 +94,8 @@ for ranks, mode in ((1, "speculate"), (2, "speculate"), (1, "kds"), (2, "kds")):
         peak = json.load(f)["peak_memory_bytes"]
     check("ASAN_OPTIONS" in os.environ or peak is None or peak < MOST_MEMORY, "its memory: %s" % peak)
     if mode == "speculate":
-        told.add(said[0] if said else None)
-check(len(told) == 1, "one sentence on any number of ranks: %s" % told)
+        reported.add(said[0] if said else None)
+check(len(reported) == 1, "one sentence on any number of ranks: %s" % reported)
 
 
 # ---- hardly meant

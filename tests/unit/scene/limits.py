@@ -61,12 +61,12 @@ def main():
     expect(run.returncode == 2 and "triangle 0 of body `flat` needs a period of" in run.stderr, f"periods: {run.returncode} {run.stderr}")
     # What check tells, and that the hash of a scene depends on the limit, but not on one that is not given.
     good = scene(folded(0), .25)
-    told = json.loads(tactus(good, "check", "--json").stdout)
-    expect(told["materials"][0]["stretch"]["limit_principal"] == .25, f"{told['materials']}")
+    reported = json.loads(tactus(good, "check", "--json").stdout)
+    expect(reported["materials"][0]["stretch"]["limit_principal"] == .25, f"{reported['materials']}")
     expect("limit_principal 0.25" in tactus(good, "check", "--details").stdout, "the text tells no limit")
     others = [json.loads(tactus(other, "check", "--json").stdout)["sha256"]
               for other in (scene(folded(0), .26), {**good, "materials": {"cloth": {"density": .1, "stretch": {"model": "cst", "stiffness": 10}}}})]
-    expect(len({told["sha256"], *others}) == 3, f"hashes {told['sha256']} {others}")
+    expect(len({reported["sha256"], *others}) == 3, f"hashes {reported['sha256']} {others}")
     print("\n".join(failures) or "ok")
     return 1 if failures else 0
 

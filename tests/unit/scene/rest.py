@@ -85,11 +85,11 @@ def main():
         layers = set()
         for mass in (.01, .05, .1, .17, .2, .4, .8, 2, 10):
             scene = lying([stone(mass)])
-            told, said = foretold(scene, here, f"{mass} kg")
+            reported, said = foretold(scene, here, f"{mass} kg")
             layer = found(scene, here)
             layers.add(layer)
-            expect(told["rest"]["layer"] == layer and told["rest"]["body"] == "stone" and told["rest"]["under"] == "plate",
-                   f"{mass} kg: check says {told['rest']}, the run layer {layer}")
+            expect(reported["rest"]["layer"] == layer and reported["rest"]["body"] == "stone" and reported["rest"]["under"] == "plate",
+                   f"{mass} kg: check says {reported['rest']}, the run layer {layer}")
             if layer > 2:  # what it asks for is enough, and not much more than enough
                 for key, word in (("stiffness", "be "), ("thickness", "contact.thickness ")):
                     wanted = float(said.partition(word)[2].split()[0])
@@ -103,13 +103,13 @@ def main():
             scene = experiment_scenes.make("plates")
             scene["time"] = {"end": .5, "frame": 2.0 ** -5}
             scene["contact"]["stiffness"] = stiffness
-            told, _ = foretold(scene, here, f"plates, {stiffness} N/m")
+            reported, _ = foretold(scene, here, f"plates, {stiffness} N/m")
             layer = found(scene, here)
-            expect(abs(told["rest"]["layer"] - layer) <= 1, f"plates at {stiffness} N/m: check says {told['rest']}, the run {layer}")
+            expect(abs(reported["rest"]["layer"] - layer) <= 1, f"plates at {stiffness} N/m: check says {reported['rest']}, the run {layer}")
             weight = 5 * 1 * .1 * .1 * 9.81
-            expect(.8 * weight < told["rest"]["weight"] < 1.001 * weight, f"plates weigh {weight} N: {told['rest']}")
-        told, _ = foretold(experiment_scenes.make("house"), here, "house")
-        expect(told["rest"]["under"] == "table" and told["rest"]["layer"] in (2, 3, 4), f"house: {told['rest']}")
+            expect(.8 * weight < reported["rest"]["weight"] < 1.001 * weight, f"plates weigh {weight} N: {reported['rest']}")
+        reported, _ = foretold(experiment_scenes.make("house"), here, "house")
+        expect(reported["rest"]["under"] == "table" and reported["rest"]["layer"] in (2, 3, 4), f"house: {reported['rest']}")
 
         # Nothing rests: no gravity, nothing beneath, a hung cloth, bodies that may pass.
         hung = {"name": "cloth", "material": "m", "mesh": {"kind": "grid", "size": [1, 1], "cells": [2, 2]}, "position": [0, 1, 0]}
@@ -118,25 +118,25 @@ def main():
                             ("passes", lying([stone(2)], ignore=[["plate", "stone"]])),
                             ("hung", {**lying([hung]), "materials": {"m": {"density": 9}},
                                       "motions": [{"body": "cloth", "vertices": [0], "path": [[0, [0, 0, 0]]]}]})):
-            told, _ = foretold(scene, here, name)
-            expect(told["rest"] is None, f"{name}: {told['rest']}")
+            reported, _ = foretold(scene, here, name)
+            expect(reported["rest"] is None, f"{name}: {reported['rest']}")
         # More bodies than are asked for who is above whom.
         many = [{**stone(.01), "name": f"stone {k}", "position": [0, 0, 0] if k == 0 else [.02 * (k % 50) - .5, 2 + .02 * (k // 50), 0]}
                 for k in range(2100)]
-        told, _ = foretold(lying(many), here, "many bodies")
-        expect(told["rest"]["weight"] < 1.01 * .01 * 9.82, f"many bodies: {told['rest']}")
+        reported, _ = foretold(lying(many), here, "many bodies")
+        expect(reported["rest"]["weight"] < 1.01 * .01 * 9.82, f"many bodies: {reported['rest']}")
 
         # Laws and materials, in both reports.
         path = os.path.join(os.environ["TACTUS_SOURCE"], "tests", "unit", "events", "scenes", "every-force.json")
-        told, text = json.loads(tactus("check", path, "--json").stdout), tactus("check", path, "--details").stdout
+        reported, text = json.loads(tactus("check", path, "--json").stdout), tactus("check", path, "--details").stdout
         with open(path) as file:
             given = json.load(file)
-        contact, laws = given["contact"], told["contact"]["laws"]
+        contact, laws = given["contact"], reported["contact"]["laws"]
         expect([law["materials"] for law in laws] in ([["stone", "tin"], ["tin", "tin"]], [["tin", "stone"], ["tin", "tin"]]), f"laws: {laws}")
         expect([(law["stiffness"], law["restitution"], law["friction"]) for law in laws] ==
                [(contact["stiffness"], contact["restitution"], .2), (contact["stiffness"], .8, contact["friction"])], f"laws: {laws}")
-        expect(text.count("\nlaw  ") == 2 and "friction 0.2" in text and told["contact"]["friction_model"] == "anchor", text)
-        for m in told["materials"]:
+        expect(text.count("\nlaw  ") == 2 and "friction 0.2" in text and reported["contact"]["friction_model"] == "anchor", text)
+        for m in reported["materials"]:
             want = given["materials"][m["name"]]
             for part in ("stretch", "bend"):
                 expect({**m.get(part, {})} == {**({"rest": "mesh"} if part == "bend" and part in want else {}), **want.get(part, {})},

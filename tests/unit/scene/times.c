@@ -195,8 +195,9 @@ static void test_quantum(void)
               s->settings->quantum_s);
         CHECK(s->settings->t_end > 0 && (double)s->settings->t_end * s->settings->quantum_s == s->settings->end_s,
               "end %s", wanted[i].end);
-        const json_t *told = json_object_get(json_object_get(s->settings->json, "clocks"), "quantum_s");
-        CHECK(json_number_value(told) == s->settings->quantum_s, "end %s: it is in the resolved scene", wanted[i].end);
+        const json_t *reported = json_object_get(json_object_get(s->settings->json, "clocks"), "quantum_s");
+        CHECK(json_number_value(reported) == s->settings->quantum_s, "end %s: it is in the resolved scene",
+              wanted[i].end);
         /* --until does not change it. */
         const double quantum_s = s->settings->quantum_s, most_s = ldexp(quantum_s, 53);
         CHECK(tac_scene_until(&ctx, s, most_s) == TAC_OK && s->settings->quantum_s == quantum_s, "%s", ctx.error);

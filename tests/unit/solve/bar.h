@@ -13,13 +13,13 @@
 #include <string.h>
 #include <tactus/math.h>
 
-enum bar_deal { BAR_SLABS, BAR_MIXED, BAR_LAST_ALONE, BAR_DEALS };
+enum bar_distribution { BAR_SLABS, BAR_MIXED, BAR_LAST_ALONE, BAR_DISTRIBUTIONS };
 
 struct bar_options {
     int nx, ny, nz;
     double decades; /* contacts are up to 10^decades times as stiff as the bar's nodes */
     double step_s;
-    enum bar_deal deal;
+    enum bar_distribution distribution;
     bool held;   /* one end's nodes are fixed, and moved by prescribed values */
     bool broken; /* the fault that tests look for: a sum over stencils in another order on odd ranks */
 };
@@ -55,9 +55,9 @@ static inline tac_gid bar_id(const struct bar_options *o, int i, int j, int k)
 
 static inline int bar_owner(const struct bar_options *o, tac_gid id, tac_gid total, int size)
 {
-    if (o->deal == BAR_SLABS)
+    if (o->distribution == BAR_SLABS)
         return (int)(id * size / total);
-    if (o->deal == BAR_LAST_ALONE) /* the first rank has all but a few nodes, the others none or some */
+    if (o->distribution == BAR_LAST_ALONE) /* the first rank has all but a few nodes, the others none or some */
         return id < total - 5 ? 0 : size - 1;
     return (int)(bar_hash((uint64_t)(id / 23)) % (uint64_t)size);
 }
@@ -298,7 +298,7 @@ static inline struct tac_system bar_system(const struct bar *bar)
         .nodes = bar->nodes, .matrix = bar->matrix, .position = bar->position, .fixed = bar->fixed};
 }
 
-/* A number from the bits of x, the same however the nodes are dealt. */
+/* A number from the bits of x, the same however the nodes are distributed. */
 static inline uint64_t bar_digest(const struct tac_ctx *ctx, const struct bar *bar, const double *x)
 {
     uint64_t sum = 0;

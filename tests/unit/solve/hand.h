@@ -84,7 +84,8 @@ struct hand_system {
 };
 
 /* Node i belongs to rank (i / chunk) % ranks. */
-static inline enum tac_err hand_deal(struct tac_ctx *ctx, const struct hand *h, int chunk, struct hand_system *out)
+static inline enum tac_err distribute_by_hand(struct tac_ctx *ctx, const struct hand *h, int chunk,
+                                              struct hand_system *out)
 {
     const size_t n = (size_t)h->nodes + 1;
     enum tac_err err;

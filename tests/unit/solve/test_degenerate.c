@@ -14,7 +14,7 @@ static double check_outcome(const char *name, const struct hand *h, enum tac_sol
     struct hand_system s;
     struct tac_solve_result result;
     double apart = 0;
-    CHECK(hand_deal(&ctx, h, 1, &s) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 1, &s) == TAC_OK, "%s", ctx.error);
     const enum tac_err err = hand_solve(&ctx, &s, tolerance, limit, &result, NULL);
     CHECK(err == (says ? TAC_ERR_RUN : TAC_OK), "%s: code %d: %s", name, (int)err, ctx.error);
     CHECK(result.outcome == outcome, "%s: outcome %d, residual %g after %d", name, (int)result.outcome, result.residual,
@@ -175,7 +175,7 @@ static void again(void)
     for (int i = 0; i < 100; i++)
         h->fixed[i] = 1, h->side[i][0] = h->side[i][1] = h->side[i][2] = 0;
     ctx.error[0] = '\0';
-    CHECK(hand_deal(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_create(&ctx, "invariant", "", &solver) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_is_invariant(solver), "it is not");
     CHECK(tac_solver_cut(solver, &s.system) == TAC_OK, "%s", ctx.error);
@@ -184,7 +184,7 @@ static void again(void)
             hand_spring(h, 120, 380, 1e5, NULL);
         for (int i = 0; i < 100; i++)
             h->fixed[i] = round == 2 ? i < 50 : 1;
-        CHECK(hand_deal(&ctx, h, 2, &other) == TAC_OK, "%s", ctx.error);
+        CHECK(distribute_by_hand(&ctx, h, 2, &other) == TAC_OK, "%s", ctx.error);
         CHECK(tac_solver_factor(solver, &other.system) == TAC_OK, "%s", ctx.error);
         for (int twice = 0; twice < 2; twice++) {
             CHECK(tac_solver_solve(solver, other.side, other.x, 1e-10, 500, &result) == TAC_OK, "%s", ctx.error);

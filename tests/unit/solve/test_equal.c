@@ -1,5 +1,5 @@
 /* test_equal.c: the solver gives the same bits and takes the same iterations on 1, 2, 3 and 4 ranks, however the nodes
- * are dealt.  If it failed, a run's bits would depend on the number of ranks.
+ * are distributed.  If it failed, a run's bits would depend on the number of ranks.
  *
  * To be run on 4 ranks: they form groups of each size.  A fault made on purpose must be seen. */
 #include "check.h"
@@ -53,19 +53,19 @@ static struct answer solve_on(int ranks, const struct bar_options *options, doub
 static void check_scene(const char *name, struct bar_options options, double tolerance, int least_subdomains,
                         int most_iterations)
 {
-    options.deal = BAR_SLABS;
+    options.distribution = BAR_SLABS;
     const struct answer one = solve_on(1, &options, tolerance);
     CHECK(one.err == TAC_OK && one.residual <= tolerance, "%s: residual %g", name, one.residual);
     CHECK(one.subdomains >= least_subdomains, "%s: only %d subdomains", name, one.subdomains);
     CHECK(one.iterations > 0 && one.iterations <= most_iterations, "%s: %d iterations", name, one.iterations);
     for (int ranks = 2; ranks <= 4; ranks++)
-        for (int deal = 0; deal < BAR_DEALS; deal++) {
-            options.deal = (enum bar_deal)deal;
+        for (int distribution = 0; distribution < BAR_DISTRIBUTIONS; distribution++) {
+            options.distribution = (enum bar_distribution)distribution;
             const struct answer other = solve_on(ranks, &options, tolerance);
             CHECK(other.err == TAC_OK && other.iterations == one.iterations && other.bits == one.bits &&
                       memcmp(&other.residual, &one.residual, sizeof one.residual) == 0,
-                  "%s on %d ranks, deal %d: %d iterations and bits %016" PRIx64 ", on one %d and %016" PRIx64, name,
-                  ranks, deal, other.iterations, other.bits, one.iterations, one.bits);
+                  "%s on %d ranks, distribution %d: %d iterations and bits %016" PRIx64 ", on one %d and %016" PRIx64,
+                  name, ranks, distribution, other.iterations, other.bits, one.iterations, one.bits);
         }
 }
 

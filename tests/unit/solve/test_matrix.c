@@ -74,20 +74,20 @@ struct part {
     struct tac_stencil_list list[LISTS];
 };
 
-static int owner_of(int deal, int i)
+static int owner_of(int distribution, int i)
 {
-    return deal == 0 ? i * ctx.size / NODES : deal == 1 ? i * 7 % ctx.size : i == 5 ? ctx.size - 1 : 0;
+    return distribution == 0 ? i * ctx.size / NODES : distribution == 1 ? i * 7 % ctx.size : i == 5 ? ctx.size - 1 : 0;
 }
 
-static void make_part(int deal, struct part *p)
+static void make_part(int distribution, struct part *p)
 {
     memset(p, 0, sizeof *p);
     for (int ghosts = 0; ghosts < 2; ghosts++)
         for (int k = NODES - 1; k >= 0; k--) /* in no order that helps */
-            if ((owner_of(deal, k) != ctx.rank) == ghosts) {
+            if ((owner_of(distribution, k) != ctx.rank) == ghosts) {
                 p->local[k] = p->nodes.count;
                 p->id[p->nodes.count] = k;
-                p->owner[p->nodes.count++] = owner_of(deal, k);
+                p->owner[p->nodes.count++] = owner_of(distribution, k);
                 p->nodes.owned += !ghosts;
             }
     p->nodes.id = p->id;
@@ -99,7 +99,7 @@ static void make_part(int deal, struct part *p)
         for (int e = 0; e < length[l]; e++) {
             bool touches = e % 11 == 0; /* some that are not needed do no harm */
             for (int a = 0; a < width[l]; a++)
-                touches = touches || owner_of(deal, node_of(l, e, a)) == ctx.rank;
+                touches = touches || owner_of(distribution, node_of(l, e, a)) == ctx.rank;
             for (int a = 0; a < width[l] && touches; a++)
                 p->stencil[l][p->list[l].count * (size_t)width[l] + (size_t)a] = p->local[node_of(l, e, a)];
             if (touches)
@@ -141,10 +141,10 @@ static void assembly(void)
     for (int i = 0; i < 3 * NODES; i++)
         for (int j = 0; j < i; j++)
             CHECK(whole[i][j] == whole[j][i], "the sum is not symmetric"); /* of the test's own */
-    for (int deal = 0; deal < 3; deal++) {
+    for (int distribution = 0; distribution < 3; distribution++) {
         struct part p;
         struct tac_matrix *m = NULL;
-        make_part(deal, &p);
+        make_part(distribution, &p);
         CHECK(tac_matrix_create(&ctx, &p.nodes, LISTS, p.list, &m) == TAC_OK, "%s", ctx.error);
         for (int twice = 0; twice < 2; twice++) {
             tac_matrix_clear(m);
@@ -173,10 +173,10 @@ static void assembly(void)
 
 static void exchange(void)
 {
-    for (int deal = 0; deal < 3; deal++) {
+    for (int distribution = 0; distribution < 3; distribution++) {
         struct part p;
         struct tac_nodes_halo *halo = NULL;
-        make_part(deal, &p);
+        make_part(distribution, &p);
         CHECK(tac_nodes_halo_create(&ctx, &p.nodes, &halo) == TAC_OK, "%s", ctx.error);
         char wide[NODES][64] = {{0}};
         uint8_t narrow[NODES] = {0};
@@ -207,7 +207,7 @@ static void exchange(void)
 /* A grid of nodes with equal springs, and one strong one: the cut on these ranks. */
 enum { WIDE = 40, GRID = WIDE * WIDE };
 
-static uint64_t cut_grid(int deal, int64_t *largest, int *subdomains, bool *together)
+static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bool *together)
 {
     static tac_gid id[GRID];
     static int32_t owner[GRID];
@@ -222,7 +222,7 @@ static uint64_t cut_grid(int deal, int64_t *largest, int *subdomains, bool *toge
     uint64_t digest = 0;
     for (int ghosts = 0; ghosts < 2; ghosts++)
         for (int i = 0; i < GRID; i++) {
-            const int rank = deal ? i / deal % ctx.size : i * ctx.size / GRID;
+            const int rank = distribution ? i / distribution % ctx.size : i * ctx.size / GRID;
             if ((rank != ctx.rank) == ghosts) {
                 local[i] = nodes.count;
                 fixed[nodes.count] = i % 401 == 7;
@@ -288,8 +288,9 @@ static void cuts(void)
     CHECK(subdomains >= 7 && subdomains <= 14, "%d subdomains of 1600 nodes", subdomains);
     CHECK(together, "the strongest spring is cut");
     ctx = all;
-    for (int deal = 0; deal < 3; deal++)
-        CHECK(cut_grid(deal, &largest, &subdomains, &together) == alone, "another cut than one rank's, deal %d", deal);
+    for (int distribution = 0; distribution < 3; distribution++)
+        CHECK(cut_grid(distribution, &largest, &subdomains, &together) == alone,
+              "another cut than one rank's, distribution %d", distribution);
 }
 
 int main(int argc, char **argv)

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     struct hand *h = hand_tower(310, 10);
     struct hand_system s;
     h->fixed[3] = 1;
-    CHECK(hand_deal(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
     run(&s, -1, 0);
     const long stride = ctx.size > 1 ? 23 : 1;
     for (int rank = 0; rank < ctx.size; rank++)

@@ -16,7 +16,7 @@ static void check_direct(const char *name, const struct hand *h, double toleranc
     struct tac_solver_stats stats = {0};
     double *right = hand_direct(h);
     for (int chunk = 1; chunk <= 50; chunk += 49) {
-        CHECK(hand_deal(&ctx, h, chunk, &s) == TAC_OK, "%s: %s", name, ctx.error);
+        CHECK(distribute_by_hand(&ctx, h, chunk, &s) == TAC_OK, "%s: %s", name, ctx.error);
         const enum tac_err err = hand_solve(&ctx, &s, tolerance, 1000, &result, &stats);
         CHECK(err == TAC_OK && result.residual <= tolerance, "%s: %s", name, ctx.error);
         double *x = hand_gather(&ctx, h, &s);
@@ -78,7 +78,7 @@ static void products(void)
     struct hand_system sys;
     void *self = NULL;
     struct tac_solver_stats stats = {0};
-    CHECK(hand_deal(&ctx, h, 3, &sys) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 3, &sys) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_invariant.create(&ctx, "", &self) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_invariant.factor(self, &sys.system, &stats) == TAC_OK, "%s", ctx.error);
     struct tac_invariant *s = self;
@@ -145,7 +145,7 @@ static void chain(void)
         if (i > 0)
             hand_spring(h, i - 1, i, 7 * i, n);
     }
-    CHECK(hand_deal(&ctx, h, 1, &sys) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 1, &sys) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_invariant.create(&ctx, "", &self) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_invariant.factor(self, &sys.system, &stats) == TAC_OK, "%s", ctx.error);
     struct tac_invariant *s = self;
@@ -204,7 +204,7 @@ static void shifts(void)
     for (int i = 0; i < 3; i++)
         hand_block(h, i, i + 1, (double[9]){with[i], 0, 0, 0, with[i], 0, 0, 0, with[i]});
     hand_block(h, 0, 3, (double[9]){2, 0, 0, 0, 2, 0, 0, 0, 2});
-    CHECK(hand_deal(&ctx, h, 1, &s) == TAC_OK, "%s", ctx.error);
+    CHECK(distribute_by_hand(&ctx, h, 1, &s) == TAC_OK, "%s", ctx.error);
     CHECK(hand_solve(&ctx, &s, 1e-12, 200, &result, &stats) == TAC_OK, "%s", ctx.error);
     CHECK(stats.shifted == 1, "%d shifted", stats.shifted);
     double *x = hand_gather(&ctx, h, &s), *right = hand_direct(h);
