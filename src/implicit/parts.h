@@ -170,7 +170,7 @@ void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_
 enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
 void tac_implicit_flow(struct tac_implicit *sim);
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
-void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count);
+void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_element_states *states);
 
 /* implicit_friction.c */
 /* Local. What friction goes by from now on: the pairs that touch at x. */

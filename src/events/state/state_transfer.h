@@ -20,8 +20,8 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
 /* ---- element_state.c: what elements remember ---- */
 /* Local. Of those whose lowest vertex is ours. */
 enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *state);
-/* Collective. Puts it into a new simulation, on every rank that evaluates the element. owner: (element_count, 4), of
- * the rows' vertices; where there is no vertex, as of the first one. */
+/* Collective. Puts it into a new simulation, on every rank that evaluates the element. owner: kind by kind
+ * (count, nodes), of the rows' vertices; where there is no vertex, as of the first one. */
 enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *state, const int32_t *owner);
 
 /* What an element would remember of now: where its clock changes, it goes on with that, as at the start. */
