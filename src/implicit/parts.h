@@ -35,7 +35,7 @@ static inline bool tac_implicit_reaches(const struct tac_implicit *sim, const ta
         mine |= tac_implicit_mine(sim, v[i]);
     return mine;
 }
-static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double out[4][3])
+static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double (*out)[3])
 {
     for (int i = 0; i < n; i++)
         memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));

@@ -26,7 +26,7 @@ static enum tac_err make_list(struct tac_implicit *sim, int k, bool *any)
     for (size_t e = 0; e < l->count; e++) {
         const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
         const double yield = yield_of(sim, l->element, v);
-        double at[4][3], strain[TAC_ELEMENT_MEMORY];
+        double at[TAC_ELEMENT_NODES][3], strain[TAC_ELEMENT_MEMORY];
         if (!(yield > 0))
             continue;
         tac_implicit_gather(sim->scene->mesh->x, v, l->element->nodes, at);

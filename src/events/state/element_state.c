@@ -280,7 +280,7 @@ done:
 /* What the place would hold after a tick at now: (width). */
 static void look(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
-    double x[4][3], impulse[4][3];
+    double x[TAC_ELEMENT_NODES][3], impulse[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < p->vertices; i++)
         tac_position(sim, p->stencil[i], sim->state.now, x[i]);
     memcpy(value, p->value, (size_t)p->width * sizeof *value);
