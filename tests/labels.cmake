@@ -3,7 +3,7 @@
 # `release`: not in the build with sanitizers.
 set(TACTUS_LABEL_release
   # About figures, which are the same in every build, or about the build, the jobs and the text of the sources.
-  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_*
+  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_* docs_*
   # Calls that fail on purpose: the library that makes them fail finds leaks itself.
   faults_*
   # Five ranks and four go through the code that three go through.
@@ -31,13 +31,13 @@ set(TACTUS_LABEL_slow
   audit_cases audit_random audit_runs audit_tied bench_instructions check_pilot equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
   io_faults io_goes_on app_launch install_package jobs_walk run_outputs run_damage run_links run_locks run_moved jobs_browser jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
   implicit_equality implicit_odd implicit_halves implicit_presses implicit_static implicit_benchmarks record_salvage kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
-  physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
+  docs_digests docs_search physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
   physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
   ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals
   scene_schema scene_plausible run_follow test_overlap_pieces_4)
 
 # Tests on several ranks run as the program is shipped: a scene with too little to do for several ranks begins on one of
-# them, and is shared out when that pays (docs/distribution.md). These are about what several ranks compute or write
+# them, and is shared out when that pays (docs/reference/ranks.md). These are about what several ranks compute or write
 # together, and most of their scenes are so small that no contact or element would lie across ranks: TACTUS_TEST_DEAL=1
 # shares them out from the start. It makes no difference for kinetic structures, for the implicit integrator, where
 # vertices migrate at every commit, and for large scenes.

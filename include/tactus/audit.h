@@ -1,9 +1,9 @@
 /* tactus/audit.h: whether anything passed through anything, proven from the recorded paths alone.
  *
- * A record (docs/run-folder.md) tells every vertex's path, piecewise linear in time.  The audit looks at every
- * contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or where a
- * particle takes part the sum of both radii.  It shares no code with the discovery of contacts.  docs/audit.md says
- * what is proven, how, and what is counted.
+ * A record (docs/reference/file-formats.md) tells every vertex's path, piecewise linear in time.  The audit looks at
+ * every contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or
+ * where a particle takes part the sum of both radii.  It shares no code with the discovery of contacts.
+ * docs/explanation/audit.md says what is proven, how, and what is counted.
  *
  *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first: the run may still be going on
  *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
@@ -29,7 +29,8 @@ extern "C" {
 struct tac_recorded; /* opaque: tactus/stored.h */
 struct tac_exempt;   /* tactus/exempt.h */
 
-/* What may pass through what. The first four kinds are those of the query (docs/ccd.md), in the same order. */
+/* What may pass through what. The first four kinds are those of the query (docs/explanation/ccd.md), in the same order.
+ */
 enum tac_audit_kind {
     TAC_AUDIT_VERTEX_TRIANGLE,
     TAC_AUDIT_EDGE_EDGE,

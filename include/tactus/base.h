@@ -94,8 +94,8 @@ struct tac_ctx {
     void (*warned)(void *user, const char *sentence); /* rank 0: told each warning, also a quiet one; NULL: nobody is */
     void *warned_user;                                /* borrowed */
     bool torn; /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
-    /* borrowed, ends with NULL: elements beyond the program's own (docs/elements.md), set before the scene is read and
-     * kept until the simulation is destroyed; the same on all ranks; NULL: none */
+    /* borrowed, ends with NULL: elements beyond the program's own (docs/reference/elements.md), set before the scene is
+     * read and kept until the simulation is destroyed; the same on all ranks; NULL: none */
     const struct tac_element_keys *const *added_elements;
     struct tac_hooks hooks;
 };
@@ -148,8 +148,8 @@ TAC_NORETURN void tac_abort(const char *file, int line, const char *condition);
 
 /* Memory.  tac_alloc: `count` zeroed elements of `size` bytes into *out (a pointer to a pointer); count 0 gives a
  * non-NULL pointer.  tac_alloc_brief: the same for what is freed soon and allocated anew again and again, which must
- * not be aligned (docs/implicit.md, Memory).  tac_grow: makes room for at least `need` elements, doubling; *capacity in
- * elements. All fail with TAC_ERR_RUN and a sentence.  Free with free(). */
+ * not be aligned (docs/lab/2026-11-23-implicit-memory.md).  tac_grow: makes room for at least `need` elements,
+ * doubling; *capacity in elements. All fail with TAC_ERR_RUN and a sentence.  Free with free(). */
 enum tac_err tac_alloc(struct tac_ctx *ctx, size_t count, size_t size, void *out);
 enum tac_err tac_alloc_brief(struct tac_ctx *ctx, size_t count, size_t size, void *out);
 enum tac_err tac_grow(struct tac_ctx *ctx, void *array, size_t *capacity, size_t need, size_t size);

@@ -39,7 +39,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
 
 /* Local. Names the pairs of bodies of which no vertex is ever free, so that nothing keeps them apart, and looks at up
  * to 256 instants where scripts take them through each other, by the same conventions: the key `exempt`
- * (docs/audit.md). Warns of each pair that crosses. */
+ * (docs/explanation/audit.md). Warns of each pair that crosses. */
 enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
 
 /* A pilot: the scene is run for some seconds in memory, to tell what the whole run costs. Nothing is written. */
@@ -64,8 +64,8 @@ void tac_pilot_destroy(struct tac_pilot **pilot);
 
 /* Local. Tells what a run costs, by the same conventions: the key `forecast` has ticks or steps, memory and disk as
  * they follow from the scene; with a pilot of the scene (else NULL) also wall time, contact, what other values of the
- * dearest keys would save, and what each level of clocks.accuracy would cost (docs/forecast.md). Warns of a run of more
- * than a day. TAC_ERR_RUN out of memory. */
+ * dearest keys would save, and what each level of clocks.accuracy would cost (docs/how-to/why-is-it-slow.md). Warns of
+ * a run of more than a day. TAC_ERR_RUN out of memory. */
 enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_pilot *pilot,
                                 json_t *report, FILE *text);
 

@@ -41,9 +41,9 @@ enum tac_mesh_want {
     TAC_MESH_SOLID /* a solid; TAC_ERR_INPUT if it has no tetrahedra */
 };
 
-/* Local. Makes the mesh that a scene's "mesh" object describes (docs/scene-format.md; kinds grid, ribbon, sphere,
- * torus, cylinder, cone, box, tetrahedron ... icosahedron, spikes, segments, points, inline, file).  `where` is the
- * JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
+/* Local. Makes the mesh that a scene's "mesh" object describes (docs/reference/scene-format.md; kinds grid, ribbon,
+ * sphere, torus, cylinder, cone, box, tetrahedron ... icosahedron, spikes, segments, points, inline, file).  `where` is
+ * the JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
  * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
  * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input.
  * If `where` is "--", sentences name options of a command line ("--radius") instead of JSON paths.  As

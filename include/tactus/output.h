@@ -1,5 +1,5 @@
 /* tactus/output.h: writes the run folder: frames.h5, frames.xdmf, energy.csv, run.json, scene.json, status.json
- * (docs/run-folder.md).
+ * (docs/reference/run-folder.md).
  *
  * The writer owns its open files.  Every file but the two that grow (frames.h5, energy.csv) is replaced by a rename, so
  * a file that is not complete never has its final name. The two that grow are flushed after each frame.
@@ -22,7 +22,7 @@ extern "C" {
 struct tac_output; /* opaque */
 struct tac_pieces; /* opaque: a scene distributed to several ranks, of use inside the library only */
 
-/* What frames may have beside the three fields that all have (docs/run-folder.md, frames.h5). */
+/* What frames may have beside the three fields that all have (docs/reference/file-formats.md, frames.h5). */
 enum tac_dataset_name {
     TAC_DATA_STRAIN_MAX,
     TAC_DATA_STRAIN_MIN,

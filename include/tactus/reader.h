@@ -64,6 +64,10 @@ enum tac_err tac_reader_positions(struct tac_ctx *ctx, const struct tac_reader *
  * tac_field_table()), owned by the caller, also after an error. */
 enum tac_err tac_reader_field(struct tac_ctx *ctx, const struct tac_reader *r, int64_t k, int which, void **data,
                               int64_t *rows);
+/* Local. SHA-256 over all frames, in hexadecimal digits with a final zero: of each frame the positions, then the
+ * velocities, of all vertices in the scene's order, each number as eight bytes (IEEE 754, lowest byte first).  Two runs
+ * with the same digest have the same bits at the same frames.  Reads all frames. */
+enum tac_err tac_reader_digest(struct tac_ctx *ctx, const struct tac_reader *r, char sha256[65]);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_reader_close(struct tac_reader **r);
 

@@ -27,7 +27,7 @@ struct tac_run_options {
 };
 
 /* Collective. Reads the scene, refuses a scene whose surfaces overlap at the start, and runs it to its end. Writes
- * frames, energies, checkpoints, status and run.json (docs/run-folder.md).  With `restart` it goes on from a
+ * frames, energies, checkpoints, status and run.json (docs/reference/run-folder.md).  With `restart` it goes on from a
  * checkpoint; the source may then be without a path, and the scene is the checkpoint's own, with the source's `set`.
  * With `branch` the source's `set` may change what tac_simulation_set_control() may change (tactus/simulation.h).
  * TAC_ERR_INPUT: nothing was run; TAC_ERR_RUN: the run failed, and everything up to the last commit is written;

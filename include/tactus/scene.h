@@ -1,5 +1,5 @@
-/* tactus/scene.h: the scene file (JSON, docs/scene-format.md) and the structures that it is turned into, with placed
- * bodies and lumped masses.
+/* tactus/scene.h: the scene file (JSON, docs/reference/scene-format.md) and the structures that it is turned into, with
+ * placed bodies and lumped masses.
  *
  * tac_scene_read() reads, applies --set, validates and resolves; afterwards every default is filled in.  A scene has
  * settings, which are immutable once read and the same on every rank, and a mesh.  Vertices are numbered body by body
@@ -180,7 +180,7 @@ struct tac_clock_settings {
     double gravity_s;
 };
 
-/* Of the implicit integrator alone (docs/implicit.md). */
+/* Of the implicit integrator alone (docs/reference/implicit.md). */
 struct tac_implicit_settings {
     double step_s;                     /* h */
     enum tac_implicit_scheme scheme;   /* how a step is made of positions, velocities and accelerations */

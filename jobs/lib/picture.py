@@ -11,16 +11,20 @@ SKY_LOW, SKY_HIGH = to_linear("#ece9e4"), to_linear("#c9d3dd")
 
 
 class Picture:
-    """View options: azimuth and elevation in degrees, zoom, up (3) or None for the scene's.  colouring: what colours tell (colouring.py), else
+    """View options: azimuth and elevation in degrees, zoom, up (3) or None for the scene's, near: a place and a radius (4) that the camera holds
+    in the place of all that moves.  colouring: what colours tell (colouring.py), else
     bodies; wire: with the edges of triangles."""
 
-    def __init__(self, run, frames, azimuth=None, elevation=None, zoom=1.0, up=None, colouring=None, wire=False):
+    def __init__(self, run, frames, azimuth=None, elevation=None, zoom=1.0, up=None, near=None, colouring=None, wire=False):
         self.run, self.colouring, self.wire = run, colouring, wire
         states = [run.frame(k)[1] for k in frames]
         self.flat = bool(all(np.ptp(x[:, 2]) == 0 for x in states) and len(run.triangles) == 0)
         self._axes(azimuth, elevation, up)
         self._extent(states)
         self.zoom = zoom
+        self.held = self.cloud
+        if near is not None:
+            self.held = np.array(near[:3]) + near[3] * np.array([[(-1, 1)[(k >> d) & 1] for d in range(3)] for k in range(8)])
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-12)
         self.thickness = (0.007 if self.flat else 0.004) * self.size
         self.floor_is_body = False
@@ -139,7 +143,7 @@ class Picture:
 
     def _camera(self, width, height):
         forward = self.axes[2]
-        p = self.cloud @ self.axes.T
+        p = self.held @ self.axes.T
         margin = 0.86 * self.zoom
         if self.flat:
             low, high = p.min(0), p.max(0)
@@ -192,7 +196,7 @@ class Picture:
         run = self.run
         x = run.frame(k)[1]
         view = self._camera(width * samples, height * samples)
-        away = 1.0 if view.parallel else float(view.depth(self.cloud.mean(0)))
+        away = 1.0 if view.parallel else float(view.depth(self.held.mean(0)))
         self.thickness = max(self.thickness, 0.8 * samples * away / view.focal)  # lines do not vanish between pixels
         tri = run.triangles
         tube, tube_normal, tube_body, ball, ball_radius, ball_body = self._tubes(x)

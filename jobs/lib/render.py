@@ -61,6 +61,16 @@ def finite(text):
     return value
 
 
+def place(text):
+    try:
+        near = [finite(c) for c in text.split(",")]
+    except (ValueError, argparse.ArgumentTypeError):
+        near = []
+    if len(near) != 4 or near[3] <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a place and a radius x,y,z,r")
+    return near
+
+
 def vector(text):
     try:
         up = [finite(c) for c in text.split(",")]
@@ -139,6 +149,7 @@ def options(argv):
     p.add_argument("--azimuth", type=finite, metavar="DEG", help="camera round the vertical (default 32)")
     p.add_argument("--elevation", type=finite, metavar="DEG", help="camera above the horizon (default 24)")
     p.add_argument("--zoom", type=finite, default=1.0, help="above 1: closer (default 1)")
+    p.add_argument("--near", type=place, metavar="X,Y,Z,R", help="a close-up: the camera holds what is within R of this place, not all that moves")
     p.add_argument("--up", type=vector, metavar="X,Y,Z", help="which way is up (default: against gravity, else y)")
     p.add_argument("-o", "--output", metavar="DIR2", help="where the pictures go (default: DIR)")
     o = p.parse_args(argv)
@@ -171,7 +182,7 @@ def run(argv):
         raise Problem("--mp4 needs ffmpeg (Debian: apt-get install ffmpeg); --movie writes movie.webp without it")
     azimuth, elevation = VIEWS[o.view] if o.view else (None, None)
     view = {"azimuth": o.azimuth if o.azimuth is not None else azimuth, "elevation": o.elevation if o.elevation is not None else elevation,
-            "zoom": o.zoom, "up": o.up, "wire": o.wire, "colour": None if o.colour == "body" else o.colour}
+            "zoom": o.zoom, "up": o.up, "near": o.near, "wire": o.wire, "colour": None if o.colour == "body" else o.colour}
     width, height = o.size
     even = (width // 2 * 2, height // 2 * 2)  # as MP4 wants it
     small = (max(16, width // 3), max(16, height // 3))

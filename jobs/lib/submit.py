@@ -18,7 +18,7 @@ ABOUT = """\
 Runs SCENE as a Slurm job: makes the run folder, writes a readable batch script into it (job.sbatch), and submits it.
 The job saves a checkpoint before its time limit and queues itself again until the scene's end. When a rank or a node
 fails it goes on from the newest whole checkpoint, a few times and with a pause. It is not tried again where the same
-would happen again. 'tactus status DIR' tells how far it is. docs/cluster.md describes all of it."""
+would happen again. 'tactus status DIR' tells how far it is. docs/how-to/cluster-jobs.md describes all of it."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -214,6 +214,24 @@ done:
     return err;
 }
 
+/* The digest of all frames, after which two runs can be compared without their files. */
+static enum tac_err info_digest(struct tac_ctx *ctx, const char *path, bool as_json)
+{
+    enum tac_err err = TAC_OK;
+    char sha256[65];
+    struct tac_reader *r = NULL;
+    TAC_TRY(tac_reader_open(ctx, path, &r));
+    TAC_TRY(tac_reader_digest(ctx, r, sha256));
+    if (as_json)
+        err = tac_json_print(ctx, json_pack("{s:s, s:o, s:I, s:s}", "kind", "digest", "path", tac_json_text(path),
+                                            "frames", (json_int_t)r->frame_count, "sha256", sha256));
+    else
+        printf("%s  %s: %" PRId64 " frame%s\n", sha256, path, r->frame_count, r->frame_count == 1 ? "" : "s");
+done:
+    tac_reader_close(&r);
+    return err;
+}
+
 /* ---- run folders ---- */
 
 static const char *text_of(const json_t *o, const char *key)
@@ -310,17 +328,24 @@ done:
 enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
 {
     enum tac_err err = TAC_OK;
-    bool as_json = false, help, frames, record;
+    bool as_json = false, digest = false, help, frames, record;
     const char *path;
     int count;
     struct stat s;
-    const struct tac_option option[] = {{"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"}};
-    TAC_TRY(tac_options_parse(ctx, "info", argc, argv, option, 1, &path, 1, &count, &help));
+    const struct tac_option option[] = {
+        {"--digest", TAC_OPTION_FLAG, &digest, NULL, "only the SHA-256 of all frames of a run"},
+        {"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"},
+    };
+    enum { OPTIONS = sizeof option / sizeof *option };
+    TAC_TRY(tac_options_parse(ctx, "info", argc, argv, option, OPTIONS, &path, 1, &count, &help));
     if (help) {
-        tac_options_help("info", "FILE|DIR [--json]",
-                         "Tells what a run folder, a frames.h5, a checkpoint, a record.h5 or a mesh (OBJ, PLY, STL, "
-                         "Gmsh, HDF5) holds.",
-                         option, 1);
+        tac_options_help(
+            "info", "FILE|DIR [--digest] [--json]",
+            "Tells what a run folder, a frames.h5, a checkpoint, a record.h5 or a mesh (OBJ, PLY, STL, Gmsh, HDF5) "
+            "holds.\n"
+            "With --digest it prints the SHA-256 of the positions and velocities of all frames of a run: runs of one\n"
+            "scene have the same, on any number of ranks and on any machine.",
+            option, OPTIONS);
         goto done;
     }
     if (count != 1)
@@ -329,6 +354,10 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
         err = tac_fail(ctx, TAC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
     if (err)
         goto done;
+    if (digest) {
+        err = info_digest(ctx, path, as_json);
+        goto done;
+    }
     if (S_ISDIR(s.st_mode)) {
         err = info_run(ctx, path, as_json);
         goto done;

@@ -1,5 +1,5 @@
 /* audit.c: the audit of a whole record: it walks over the groups, slabs and spans of time, looks at the start of each
- * span for surfaces that already cross, and joins the ranks' reports (docs/audit.md). */
+ * span for surfaces that already cross, and joins the ranks' reports (docs/explanation/audit.md). */
 #include "audit/audit_room.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* audit_frames.c: the audit of stored frames, each by itself. It proves nothing about the time between them
- * (docs/audit.md, Frames). */
+ * (docs/explanation/audit.md, Frames). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* audit_run.c: decides of which run the folder's files are. Record, frames, mesh, scene.json and run.json are of one
- * scene if all of them tell its hash, and if what they hold makes that hash (docs/audit.md, Of which run). */
+ * scene if all of them tell its hash, and if what they hold makes that hash (docs/reference/audit.md, Of which run). */
 #include "io/record/record_read.h"
 #include <tactus/audit.h>
 

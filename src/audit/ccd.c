@@ -1,5 +1,5 @@
-/* ccd.c: continuous collision detection by inclusion: bisection of the domain of (t, u, v), breadth first (docs/ccd.md;
- * Ferguson 2023, chapter 3). */
+/* ccd.c: continuous collision detection by inclusion: bisection of the domain of (t, u, v), breadth first
+ * (docs/explanation/ccd.md; Ferguson 2023, chapter 3). */
 #include "audit/ccd.h"
 
 #include "audit/ccd_solid.h"

@@ -48,7 +48,7 @@ struct tac_ccd_scratch {
 };
 
 /* Local. TAC_ERR_RUN: out of memory for the scratch; result is not told.  A coordinate that is not finite, or a
- * negative separation, gives OPEN at all times.  Why an answer is a proof: docs/ccd.md. */
+ * negative separation, gives OPEN at all times.  Why an answer is a proof: docs/explanation/ccd.md. */
 enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, struct tac_ccd_scratch *scratch,
                      struct tac_ccd_result *result);
 void tac_ccd_scratch_free(struct tac_ccd_scratch *scratch);

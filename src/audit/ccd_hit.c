@@ -1,4 +1,4 @@
-/* ccd_hit.c: proofs that two primitives do touch, for ccd.c (docs/ccd.md, Why hit is a proof). */
+/* ccd_hit.c: proofs that two primitives do touch, for ccd.c (docs/explanation/ccd.md, Why hit is a proof). */
 #include "audit/ccd_solid.h"
 
 #include "overlap/predicates.h"

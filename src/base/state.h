@@ -18,8 +18,8 @@ struct tac_vel {
     double w;    /* inverse mass now, 1/kg; 0 while fixed or scripted. Here, so that a kick is one vector operation */
 };
 
-/* The book of works of one stretch of time (docs/method.md, Energy and the book), in joules. Not part of the
- * trajectory. */
+/* The book of works of one stretch of time (docs/explanation/method.md, Energy and the book), in joules. Not part of
+ * the trajectory. */
 struct tac_book {
     double work;     /* sum of the works of all kicks */
     double absolute; /* sum of their magnitudes */

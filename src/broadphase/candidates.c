@@ -1,5 +1,5 @@
-/* candidates.c: the lists of candidate pairs: trajectory bounds and boxes, and how a list is made (docs/engine.md,
- * Candidates). */
+/* candidates.c: the lists of candidate pairs: trajectory bounds and boxes, and how a list is made
+ * (docs/reference/engine.md, Candidates). */
 #include "broadphase/patches.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* candidates_life.c: how long lists of candidate pairs live (docs/engine.md, Candidates). */
+/* candidates_life.c: how long lists of candidate pairs live (docs/reference/engine.md, Candidates). */
 #include "broadphase/candidates.h"
 
 static const double STEP = 1.5; /* of lifetimes */

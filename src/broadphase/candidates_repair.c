@@ -1,5 +1,5 @@
-/* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds (docs/engine.md,
- * Candidates): these get new ones, and the list becomes what it would be with these.
+/* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds
+ * (docs/reference/engine.md, Candidates): these get new ones, and the list becomes what it would be with these.
  *
  * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end
  * later will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is

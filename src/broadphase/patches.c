@@ -1,4 +1,4 @@
-/* patches.c: which patches have kept their shape (docs/engine.md, Candidates).
+/* patches.c: which patches have kept their shape (docs/reference/engine.md, Candidates).
  *
  * Let R be two orthonormal axes in space, u_i the flat coordinates of vertex i, and M a matrix of 2 by 2.  With
  * R^T q_i = M u_i + t + r_i a point p of one primitive and a point s of another, being means of their vertices, have

@@ -4,8 +4,8 @@
  * around it.  Seen along its normal it is flat, and where its vertices are there is compared with where they were at
  * the start: if one linear map explains all of them but a small rest, no two points of the patch have come much nearer
  * than the map says, so that none of its pairs can come under its first layer, and a search leaves all of them out
- * (docs/engine.md, Candidates).  This is judged for each block of the patch by itself: where it has bent or was
- * squeezed too much, the pairs with that block are looked at.
+ * (docs/reference/engine.md, Candidates).  This is judged for each block of the patch by itself: where it has bent or
+ * was squeezed too much, the pairs with that block are looked at.
  */
 #ifndef TACTUS_BROADPHASE_PATCHES_H
 #define TACTUS_BROADPHASE_PATCHES_H

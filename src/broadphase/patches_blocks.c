@@ -1,5 +1,5 @@
 /* patches_blocks.c: sorts the primitives of a body into small blocks, and finds which of them are near each other at
- * the start (docs/engine.md, Candidates).
+ * the start (docs/reference/engine.md, Candidates).
  */
 #include "broadphase/patches_build.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/engine.md,
+/* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/reference/engine.md,
  * Candidates).
  */
 #include "broadphase/patches_build.h"

@@ -1,5 +1,5 @@
 /* remote.c: brings the primitives of other ranks that are near those of this rank, for a new list of candidates and
- * for repairs that several ranks make together (docs/distribution.md, Discovery). */
+ * for repairs that several ranks make together (docs/reference/ranks.md, Discovery). */
 #include "broadphase/remote.h"
 #include "broadphase/candidates_search.h"
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* remote.h: what the files about primitives of other ranks share (docs/distribution.md, Discovery).
+/* remote.h: what the files about primitives of other ranks share (docs/reference/ranks.md, Discovery).
  *
  * Every rank publishes a few boxes that hold its primitives while the trajectory bounds hold. The owner of a primitive
  * (by its lowest vertex) sends it to all ranks whose boxes it meets and which do not hold it themselves. Two whole

@@ -1,5 +1,5 @@
 /* remote_boxes.c: the boxes that ranks publish around their primitives: laid for a new list, grown in repairs, and who
- * is alone in its own (docs/distribution.md, Discovery). */
+ * is alone in its own (docs/reference/ranks.md, Discovery). */
 #include "base/exchange.h"
 #include "broadphase/candidates_search.h"
 #include "broadphase/remote.h"

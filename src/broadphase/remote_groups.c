@@ -1,5 +1,5 @@
 /* remote_groups.c: which primitives of a rank share a published box: those that are near each other
- * (docs/distribution.md, Discovery). */
+ * (docs/reference/ranks.md, Discovery). */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* remote_grown.c: ranks tell each other which of the boxes that they publish have grown in a repair
- * (docs/distribution.md, Discovery).  Mostly a rank has a few of them at most: these go to all ranks in one call. */
+ * (docs/reference/ranks.md, Discovery).  Mostly a rank has a few of them at most: these go to all ranks in one call. */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* advance.h: how far a pair may go along a straight step before its distance has fallen to a given part
- * (docs/implicit.md, Bound of a step): additive conservative advancement (Li et al. 2021).
+ * (docs/reference/implicit.md, Bound of a step): additive conservative advancement (Li et al. 2021).
  *
  * It asks the engine's own distance kernel, and subtracts what that and the places' rounding may be wrong by.  The
  * verifier of records (src/audit) shares nothing with it.

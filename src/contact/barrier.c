@@ -1,4 +1,4 @@
-/* barrier.c: the barrier and the second derivatives of squared distances (docs/implicit.md, The barrier).
+/* barrier.c: the barrier and the second derivatives of squared distances (docs/reference/implicit.md, The barrier).
  *
  * A squared distance is a function of up to three vectors between vertices, r from the second primitive to the first
  * and u, v along edges: |r|^2 of two points, |r - (r.u / u.u) u|^2 of a point and a line, (r . u x v)^2 / |u x v|^2 of

@@ -1,5 +1,5 @@
 /* barrier.h: the barrier of incremental potential contact (Li et al. 2020), its gradient and its Hessian
- * (docs/implicit.md, The barrier).
+ * (docs/reference/implicit.md, The barrier).
  *
  * A pair of distance d, whose surfaces stand off by `radius` in all, has the potential
  *

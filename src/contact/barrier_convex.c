@@ -1,5 +1,5 @@
-/* barrier_convex.c: the barrier's Hessian without its negative curvature, in closed form (docs/implicit.md, Newton
- * iterations).
+/* barrier_convex.c: the barrier's Hessian without its negative curvature, in closed form (docs/reference/implicit.md,
+ * Newton iterations).
  *
  * As a function of the distance d a pair's barrier is B(d), and its Hessian B'' grad d grad d^T + B' (second
  * derivatives of d) with B' < 0.  Up to second order

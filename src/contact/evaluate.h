@@ -2,7 +2,7 @@
  * normal and weights, and the force of its layers. Nothing is moved here; the caller gives the impulses to the
  * vertices.
  *
- * For penalty layers see ACM 2009, section 4, and docs/method.md, Penalty layers.
+ * For penalty layers see ACM 2009, section 4, and docs/explanation/method.md, Penalty layers.
  */
 #ifndef TACTUS_CONTACT_EVALUATE_H
 #define TACTUS_CONTACT_EVALUATE_H

@@ -1,5 +1,5 @@
-/* evaluate_four.c: what pairs do at an instant, four of them side by side (docs/engine.md, Layer groups): their
- * positions, whether they are silent, and else their distance.  evaluate.h computes the same for one pair alone.
+/* evaluate_four.c: what pairs do at an instant, four of them side by side (docs/reference/engine.md, Layer groups):
+ * their positions, whether they are silent, and else their distance.  evaluate.h computes the same for one pair alone.
  */
 #include "contact/evaluate_four.h"
 #include "contact/evaluate.h"

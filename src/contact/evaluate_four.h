@@ -1,4 +1,4 @@
-/* evaluate_four.h: what pairs do at an instant, four of them side by side (docs/engine.md, Layer groups). */
+/* evaluate_four.h: what pairs do at an instant, four of them side by side (docs/reference/engine.md, Layer groups). */
 #ifndef TACTUS_CONTACT_EVALUATE_FOUR_H
 #define TACTUS_CONTACT_EVALUATE_FOUR_H
 

@@ -1,5 +1,5 @@
 /* friction.c: friction of active pairs: anchors that the impulse budget of the pair limits, and the kinetic form of
- * ACM 2009, section 6.3 (docs/method.md, Friction; docs/engine.md, Friction). */
+ * ACM 2009, section 6.3 (docs/explanation/method.md, Friction; docs/reference/engine.md, Friction). */
 #include "contact/friction.h"
 #include "base/four.h"
 

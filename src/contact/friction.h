@@ -1,4 +1,5 @@
-/* friction.h: the friction of an active pair, from the positions at its own ticks (docs/method.md, Friction).
+/* friction.h: the friction of an active pair, from the positions at its own ticks (docs/explanation/method.md,
+ * Friction).
  *
  * The normal impulses of all layers of a pair add to one *budget* of tangential impulse, which its anchors use up. So
  * weight that rests on deep layers, which act only now and then, also gives friction to the outer ones. A budget that

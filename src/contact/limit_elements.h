@@ -1,5 +1,5 @@
-/* limit_elements.h: limits of stretch as elastic energies, for integrators without layers (docs/implicit.md, Limits of
- * stretch).
+/* limit_elements.h: limits of stretch as elastic energies, for integrators without layers (docs/reference/implicit.md,
+ * Limits of stretch).
  *
  * An edge of length L at rest that may not be longer than (1 + s) L has, over L, the energy k/2 (s L)^2 beta(y) with
  * y = (l - L)/(s L) and

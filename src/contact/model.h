@@ -3,7 +3,8 @@
  *
  * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
  * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so they can be computed
- * again at any time. Nothing needs to be stored for a pair that is not in contact (docs/method.md, Penalty layers).
+ * again at any time. Nothing needs to be stored for a pair that is not in contact (docs/explanation/method.md, Penalty
+ * layers).
  *
  * Consecutive layers of a pair with the same period are one *layer group*: they tick together, with one kick, which is
  * their sum in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers
@@ -32,12 +33,12 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
     uint8_t *still;                /* owned, (V): 1 if the vertex never moves */
-    bool apart;                /* ranks whose vertices of a pair never move take no part in it (docs/distribution.md) */
-    uint8_t *ignored;          /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    struct tac_law *law;       /* owned, as many and in the order of scene->contact.law; then that of limits */
-    bool friction;             /* some law has friction */
-    bool limits;               /* some edges or triangles have a limit */
-    bool wide;                 /* some triangles have */
+    bool apart;          /* ranks whose vertices of a pair never move take no part in it (docs/reference/ranks.md) */
+    uint8_t *ignored;    /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
+    struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits */
+    bool friction;       /* some law has friction */
+    bool limits;         /* some edges or triangles have a limit */
+    bool wide;           /* some triangles have */
     double h1_min_s, h1_max_s; /* bounds of h(1) over all pairs that can be */
     double first_s;            /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
 };
@@ -47,8 +48,8 @@ struct tac_law {
     double stiffness; /* r(1), N/m */
     double e2;        /* restitution squared: factor of the stiffness while separating */
     double friction;  /* mu */
-    double zeta;      /* damping ratio of a linear bounce with this restitution (docs/method.md, Friction) */
-    double pairs;     /* N_c of two valence-6 vertices */
+    double zeta;  /* damping ratio of a linear bounce with this restitution (docs/explanation/method.md, Friction) */
+    double pairs; /* N_c of two valence-6 vertices */
 };
 
 /* A pair's own numbers. */
@@ -69,7 +70,7 @@ void tac_model_destroy(struct tac_model **model);
  * in the order of closest_points.h. */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
-/* A pair's numbers from the start positions (docs/method.md, Penalty layers). */
+/* A pair's numbers from the start positions (docs/explanation/method.md, Penalty layers). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
 /* Radius and thickness alone, of a contact (no limit) of a primitive with vertex a and one with vertex b that are
@@ -79,7 +80,7 @@ void tac_model_thickness(const struct tac_model *model, tac_lid a, tac_lid b, do
 double tac_model_first(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
 /* Has edge v, (2) local vertices, a limit of this type?  Triangles' edges may not grow longer, segments neither longer
- * nor shorter; so the edges of segments alone have the second (docs/method.md, Limits of stretch). */
+ * nor shorter; so the edges of segments alone have the second (docs/explanation/method.md, Limits of stretch). */
 bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
 
 /* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of closest_points.h, which

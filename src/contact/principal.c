@@ -1,5 +1,5 @@
-/* principal.c: which triangles have a limit of their principal stretch, and the layers of these limits (docs/engine.md,
- * Limits of stretch). */
+/* principal.c: which triangles have a limit of their principal stretch, and the layers of these limits
+ * (docs/reference/engine.md, Limits of stretch). */
 #include "contact/principal.h"
 #include "elements/kernels.h"
 #include "partition/part.h"

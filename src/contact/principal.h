@@ -1,4 +1,5 @@
-/* principal.h: the limits of the principal stretch of triangles (docs/method.md, Limits of stretch), for model.c.
+/* principal.h: the limits of the principal stretch of triangles (docs/explanation/method.md, Limits of stretch), for
+ * model.c.
  */
 #ifndef TACTUS_CONTACT_PRINCIPAL_H
 #define TACTUS_CONTACT_PRINCIPAL_H

@@ -1,4 +1,5 @@
-/* classes.c: sorts elements into rate classes, and lists the vertices of each class (docs/engine.md, State and clocks).
+/* classes.c: sorts elements into rate classes, and lists the vertices of each class (docs/reference/engine.md, State
+ * and clocks).
  */
 #include "elements/elastic_builder.h"
 #include "partition/part.h"

@@ -1,5 +1,5 @@
 /* cst.c: St Venant-Kirchhoff membranes on constant-strain triangles; their damping and plasticity.  Formulas of the
- * Hessian: docs/elements.md. */
+ * Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
 
 /* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */

@@ -1,5 +1,5 @@
-/* elastic.c: ticks springs, membranes and hinges, four elements at a time (docs/engine.md, State and clocks;
- * docs/method.md, Forces). */
+/* elastic.c: ticks springs, membranes and hinges, four elements at a time (docs/reference/engine.md, State and clocks;
+ * docs/explanation/method.md, Forces). */
 #include "elements/elastic.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* elastic.h: elements, their damping, and loads, sorted into rate classes: what the asynchronous integrator ticks.
  *
  * A rate class holds all forces of one period; its elements of one kind are a *group*, in the order of their force
- * keys, in one array: ticking it is one tight loop.  The set owns its classes.  Periods follow docs/method.md, Forces:
- * safety x 2/omega with omega the largest bound of the *assembled* stiffness over the stencil's vertices, so that a
- * weak force never ticks slower than the stiff ones around it allow.
+ * keys, in one array: ticking it is one tight loop.  The set owns its classes.  Periods follow
+ * docs/explanation/method.md, Forces: safety x 2/omega with omega the largest bound of the *assembled* stiffness over
+ * the stencil's vertices, so that a weak force never ticks slower than the stiff ones around it allow.
  *
  * Damping (ACM section 6.1) is a force of its own over the same stencil, from positions only: damping times the stress
  * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so
@@ -117,7 +117,7 @@ void tac_group_damp(const struct tac_element_group *group, size_t e, const doubl
 /* Local. Potential of element e at x (TAC_ELEMENT_NODES, 3), J. */
 double tac_group_energy(const struct tac_element_group *group, size_t e, const double x[TAC_ELEMENT_NODES][3]);
 
-/* ---- the same by number of kind, for all that a class ticks (docs/engine.md: an instant) ---- */
+/* ---- the same by number of kind, for all that a class ticks (docs/reference/engine.md: an instant) ---- */
 
 /* Local. Forces of a kind in a class. */
 size_t tac_class_count(const struct tac_rate_class *rate, int kind);

@@ -1,5 +1,5 @@
 /* elastic_build.c: makes the elastic elements of a scene, bounds their stiffness, and gives them periods and rate
- * classes (docs/method.md, Forces, Periods). */
+ * classes (docs/explanation/method.md, Forces, Periods). */
 #include "elements/elastic_builder.h"
 #include "partition/ghosts.h"
 #include "scene/period.h"

@@ -1,4 +1,4 @@
-/* element.c: the table of elements, and the elements of a scene without clocks (docs/elements.md). */
+/* element.c: the table of elements, and the elements of a scene without clocks (docs/reference/elements.md). */
 #include "elements/element.h"
 #include "partition/map.h"
 #include "partition/part.h"

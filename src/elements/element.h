@@ -1,4 +1,5 @@
-/* element.h: what the program knows of each kind of elastic element: one table, one entry each (docs/elements.md).
+/* element.h: what the program knows of each kind of elastic element: one table, one entry each
+ * (docs/reference/elements.md).
  *
  * An element is an energy V(x) of a few nodes and some numbers made once from the scene (its record).  Everything else
  * that the program does with it goes through its entry: kicks of the asynchronous integrator, energies, periods,
@@ -114,7 +115,7 @@ struct tac_element {
 extern const struct tac_element tac_element_spring, tac_element_cst, tac_element_hinge;
 extern const struct tac_element tac_element_neo_hookean, tac_element_stvk, tac_element_corotated;
 /* Not in the table: the neo-Hookean solid whose energy is without bound as a tetrahedron loses its volume; for volumes
- * above 0 alone.  Implicit steps, which keep them so, have it instead (docs/implicit.md, Bound of a step). */
+ * above 0 alone.  Implicit steps, which keep them so, have it instead (docs/reference/implicit.md, Bound of a step). */
 extern const struct tac_element tac_element_neo_hookean_whole;
 
 /* Local. The program's table and then what ctx->added_elements adds; returns their number, at most TAC_ELEMENTS. */

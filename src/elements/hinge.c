@@ -1,5 +1,5 @@
 /* hinge.c: discrete shells' bending, V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003, section 4.1); its
- * damping and plasticity.  Derivatives of the angle: docs/elements.md. */
+ * damping and plasticity.  Derivatives of the angle: docs/reference/elements.md. */
 #include "elements/hinge.h"
 #include "elements/kernels.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* kernel_solid.h: stresses of the solid models, written once and compiled twice, like kernel_body.h: for one
- * tetrahedron and for four side by side.  No include guard: solid_kernels.h includes it.  Formulas: docs/elements.md.
- * Matrices are row by row. */
+ * tetrahedron and for four side by side.  No include guard: solid_kernels.h includes it.  Formulas:
+ * docs/reference/elements.md. Matrices are row by row. */
 
 /* F of x; b: inverse of the edge matrix at rest. */
 static inline void NAME(solid_gradient)(const REAL b[9], const REAL x[4][3], REAL f[9])

@@ -1,4 +1,4 @@
-/* loads.c: computes the impulses of prescribed forces, pressure and wind (docs/engine.md, Loads). */
+/* loads.c: computes the impulses of prescribed forces, pressure and wind (docs/reference/engine.md, Loads). */
 #include "elements/loads.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* loads.h: prescribed forces, pressure and wind as forces with clocks (docs/engine.md, Loads).
+/* loads.h: prescribed forces, pressure and wind as forces with clocks (docs/reference/engine.md, Loads).
  *
  * A load acts on elements: a force on each of its vertices, pressure and wind on each triangle (2D: segment) of which
  * it has all vertices.  Elements of one period are part of a rate class (elastic.h), ordered by load, then by id.
@@ -7,8 +7,8 @@
  *     (t - h/2, t + h/2], for which the tick stands: so what a path gives in all does not depend on the periods
  *
  * Periods: pressure follows the surface, so its stiffness counts among that of the elastic forces around
- * (docs/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.  A wind also as
- * its damping asks.
+ * (docs/explanation/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.  A
+ * wind also as its damping asks.
  */
 #ifndef TACTUS_ELEMENTS_LOADS_H
 #define TACTUS_ELEMENTS_LOADS_H

@@ -1,4 +1,4 @@
-/* loads_build.c: finds the elements that the loads act on, and their periods (docs/engine.md, Loads). */
+/* loads_build.c: finds the elements that the loads act on, and their periods (docs/reference/engine.md, Loads). */
 #include "elements/elastic.h"
 #include "elements/loads.h"
 #include "partition/ghosts.h"

@@ -1,5 +1,5 @@
 /* memory_build.c: makes the dampers of a scene, and the state that damped and plastic elements have at the start
- * (docs/engine.md, Damping and plasticity). */
+ * (docs/reference/engine.md, Damping and plasticity). */
 #include "elements/elastic_builder.h"
 #include "partition/ghosts.h"
 #include "scene/period.h"

@@ -1,4 +1,5 @@
-/* solid.h: what the three models of solids share, and the strain and stress of a tetrahedron (docs/elements.md).
+/* solid.h: what the three models of solids share, and the strain and stress of a tetrahedron
+ * (docs/reference/elements.md).
  *
  *     double strain[3], stress[6];
  *     if (tac_solid_state(element, record, x, strain, stress)) ... Pa

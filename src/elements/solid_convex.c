@@ -1,4 +1,5 @@
-/* solid_convex.c: second derivatives of solids' energies without negative curvature, in closed form (docs/elements.md).
+/* solid_convex.c: second derivatives of solids' energies without negative curvature, in closed form
+ * (docs/reference/elements.md).
  *
  * An isotropic energy of F = U diag(s) V^T has in the space of F the eigenvectors (Smith et al. 2019)
  *

@@ -1,4 +1,4 @@
-/* solid_energy.c: energies of the three models of solids and their Hessians (docs/elements.md). */
+/* solid_energy.c: energies of the three models of solids and their Hessians (docs/reference/elements.md). */
 #include "elements/solid_energy.h"
 #include "elements/solid_convex.h"
 

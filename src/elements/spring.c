@@ -1,5 +1,5 @@
 /* spring.c: springs along edges, V = (k/2L)(l - L)^2 (ACM section 3); their damping and plasticity (ACM section 6.1,
- * AVCM 8.7).  Formulas of the Hessian: docs/elements.md. */
+ * AVCM 8.7).  Formulas of the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
 
 static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,

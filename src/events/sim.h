@@ -62,7 +62,7 @@ struct tac_sim {
 };
 
 /* ---- windows/pass.c ---- */
-/* Local. x of vertex i at t (docs/method.md, Time and order): looks, does not touch. */
+/* Local. x of vertex i at t (docs/explanation/method.md, Time and order): looks, does not touch. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
 /* Local. Marks the window's start (what tac_pass_rollback goes back to). */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
@@ -87,7 +87,7 @@ void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
 /* ---- forces/contact_tick.c ---- */
 /* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
- * of their pairs (docs/method.md). Fills sim->active.loss. */
+ * of their pairs (docs/explanation/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 
 /* ---- forces/contact_kick.c ---- */

@@ -112,7 +112,7 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
         fputs("integrator asynchronous, the usual one: exact balances, impacts; nothing is elastic here\n", out);
 }
 
-/* With the first pair of bodies that cross although nothing keeps them apart (docs/audit.md). */
+/* With the first pair of bodies that cross although nothing keeps them apart (docs/explanation/audit.md). */
 static void print_wrong(FILE *out, const json_t *report, int64_t warnings)
 {
     const json_t *exempt = json_object_get(report, "exempt"), *list = json_object_get(exempt, "list");

@@ -2,8 +2,8 @@
 #include "forecast/forecast.h"
 #include <math.h>
 
-/* Bytes by measurement (docs/forecast.md): the process; each vertex, and where there is contact its boxes and bounds;
- * each elastic element. */
+/* Bytes by measurement (docs/how-to/why-is-it-slow.md): the process; each vertex, and where there is contact its boxes
+ * and bounds; each elastic element. */
 static const double MEMORY_PROCESS = 33e6, MEMORY_VERTEX = 700, MEMORY_TOUCHING = 800, MEMORY_ELEMENT = 120;
 /* The same of the implicit integrator, for each vertex that can move. */
 static const double MEMORY_FREE = 4500;

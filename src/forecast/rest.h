@@ -1,7 +1,7 @@
 /* rest.h: how deep will the layers be pressed by what rests on them?
  *
- * Weight that rests on deep layers makes them tick often, and tremble (docs/method.md, Friction).  Which pairs will
- * carry it nobody knows before; the estimate takes
+ * Weight that rests on deep layers makes them tick often, and tremble (docs/explanation/method.md, Friction).  Which
+ * pairs will carry it nobody knows before; the estimate takes
  *
  *     what     each body that has something under it, with the bodies above it: in so far as their footprints (boxes
  * seen along gravity, wider by radius and half the thickness) overlap; not what is held by scripts where    closed
@@ -9,8 +9,8 @@
  * other sheets and ropes: on all their vertices; particles: on as many as find room in their footprint side by side on
  * the nearest body beneath it
  *
- *     tremble  between its ticks what rests comes and goes, and going the layers push only e^2 as hard (docs/method.md,
- * Restitution): so they are pressed as by 2/(1 + e^2) times the weight
+ *     tremble  between its ticks what rests comes and goes, and going the layers push only e^2 as hard
+ * (docs/explanation/method.md, Restitution): so they are pressed as by 2/(1 + e^2) times the weight
  *
  * so it is right for what stands as it will stand, and within some factor for what falls.  A factor of ten in the
  * weight is about one of two in the layer.

@@ -30,7 +30,7 @@ enum tac_pair_type {
                      their "distance" is minus the largest principal stretch times the height on that edge at rest */
 };
 
-/* Is it a limit of stretch (docs/method.md, Limits of stretch), and no contact? */
+/* Is it a limit of stretch (docs/explanation/method.md, Limits of stretch), and no contact? */
 static inline bool tac_pair_is_limit(enum tac_pair_type type)
 {
     return type >= TAC_PAIR_LONG;
@@ -268,8 +268,9 @@ static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], 
 /* sin^2(0.1): edges closer to parallel than 0.1 rad are mollified. */
 #define TAC_MOLLIFIER_E 0.009966711079379185
 
-/* The mollifier m(c) of an edge-edge layer, c = sin^2 of the angle between the edges (docs/method.md, Penalty layers):
- * 1 unless the edges are near parallel.  Where it is under 1, returns true and fills gradient (4,3) with dm/dx. */
+/* The mollifier m(c) of an edge-edge layer, c = sin^2 of the angle between the edges (docs/explanation/method.md,
+ * Penalty layers): 1 unless the edges are near parallel.  Where it is under 1, returns true and fills gradient (4,3)
+ * with dm/dx. */
 static inline bool tac_mollifier(const double x[4][3], double *m, double gradient[4][3])
 {
     double u[3], v[3], n[3];

@@ -1,5 +1,5 @@
 /* stretch.c: the largest stretch of a triangle as a distance: minus the larger singular value of its deformation, in
- * metres (docs/engine.md, Limits of stretch). */
+ * metres (docs/reference/engine.md, Limits of stretch). */
 #include "geometry/closest_points.h"
 
 /* What the direction q of the rest plane has become: its stretch, where it points now, and the weights of it. */

@@ -2,8 +2,8 @@
  *
  * A tree is built once from a shape and refitted as the shape moves: its nodes lie in one array with children behind
  * their parents, so a refit is one loop from the back.  Each body's tree lives in a frame that moves with the body,
- * so a body's common motion costs nothing (docs/method.md, Finding contacts); two bodies' frames drift apart during the
- * time the boxes stand for, and the test of two nodes sweeps one of them along that drift.
+ * so a body's common motion costs nothing (docs/explanation/method.md, Finding contacts); two bodies' frames drift
+ * apart during the time the boxes stand for, and the test of two nodes sweeps one of them along that drift.
  */
 #ifndef TACTUS_GEOMETRY_TREE_H
 #define TACTUS_GEOMETRY_TREE_H

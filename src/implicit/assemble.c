@@ -1,4 +1,4 @@
-/* assemble.c: the matrix of a Newton step (docs/implicit.md, Newton iterations).
+/* assemble.c: the matrix of a Newton step (docs/reference/implicit.md, Newton iterations).
  *
  * Each term's Hessian is made positive on its own, so the sum is positive; or, where that is tried, solids have all of
  * theirs, or solids and barriers.  Lists of stencils, and the stencils within a list, have an order that follows from

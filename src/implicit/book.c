@@ -1,5 +1,5 @@
-/* book.c: energies and contacts of an instant, and what steps dissipate (docs/implicit.md, Energy).  All sums are
- * exact, each term entered by one rank. */
+/* book.c: energies and contacts of an instant, and what steps dissipate (docs/reference/implicit.md, Energy).  All sums
+ * are exact, each term entered by one rank. */
 #include "contact/contacts.h"
 #include "implicit/parts.h"
 #include <math.h>

@@ -1,5 +1,6 @@
-/* bound.c: how far along Newton's direction a step may go (docs/implicit.md, Bound of a step): every pair keeps a part
- * of its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of its volume.
+/* bound.c: how far along Newton's direction a step may go (docs/reference/implicit.md, Bound of a step): every pair
+ * keeps a part of its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of
+ * its volume.
  */
 #include "contact/advance.h"
 #include "contact/limit_elements.h"

@@ -1,4 +1,4 @@
-/* foresee.c: contacts that are not there yet but stop a step (docs/implicit.md, Contacts that are foreseen).
+/* foresee.c: contacts that are not there yet but stop a step (docs/reference/implicit.md, Contacts that are foreseen).
  *
  * A direction of Newton's method knows of no pair that is farther than its thickness, so where many surfaces come
  * together it is stopped by one after the other.  Here those that stop it first are put into the next system: by the

@@ -1,4 +1,4 @@
-/* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/implicit.md).
+/* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/reference/implicit.md).
  *
  * A step minimises an incremental potential: inertia, elasticity, damping, a barrier for every pair of surfaces that is
  * nearer than its thickness, and friction.  Newton's method does it, from one state without contact to the next: no
@@ -53,7 +53,7 @@ struct tac_implicit_touch {
     struct tac_near near;
 };
 
-/* A pair as friction sees it throughout a lag (docs/implicit.md, Friction). */
+/* A pair as friction sees it throughout a lag (docs/reference/implicit.md, Friction). */
 struct tac_sliding {
     enum tac_pair_type type;
     tac_lid v[4];
@@ -126,6 +126,7 @@ struct tac_implicit_contact {
 struct tac_implicit_scale {
     double h, diagonal_m, velocity_tol, force_tol, friction_velocity, mean_mass;
     double radius; /* of the thinnest pair, both together, m */
+    double size_m; /* the diagonal, or the largest coordinate if that is more: what places are rounded by */
 };
 
 /* What is recorded of a step. */
@@ -188,10 +189,10 @@ struct tac_implicit_newton {
     double kappa,
         pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
     double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
-    double least_gap; /* at the iterate before, m */
-    bool rests;       /* its first direction told that nothing moves */
-    double slope;     /* the potential's along p, at the place where p was found */
-    double rounding;  /* what it changes by there as places are rounded */
+    double least_gap, start_gap; /* at the iterate before; at the step's start, m; INFINITY: nothing touches */
+    bool rests;                  /* its first direction told that nothing moves */
+    double slope;                /* the potential's along p, at the place where p was found */
+    double rounding;             /* what it changes by there as places are rounded */
 };
 
 struct tac_implicit {

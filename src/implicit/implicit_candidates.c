@@ -1,4 +1,5 @@
-/* implicit_candidates.c: makes the list of pairs that can come near each other (docs/implicit.md, Candidates).
+/* implicit_candidates.c: makes the list of pairs that can come near each other (docs/reference/implicit.md,
+ * Candidates).
  *
  * Boxes of primitives that meet are found by their trees.  What is left of them is first a short note of each pair, in
  * the order of the trees; the notes are sorted by the pairs' keys, and then pairs are written in that order.
@@ -7,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the parts of a list cost, ns (docs/performance.md tells how such numbers are found): the skin is chosen by it.
+/* What the parts of a list cost, ns (docs/results/performance.md tells how such numbers are found): the skin is chosen
+ * by it.
  */
 #define TAC_BOX_COST 60.  /* a primitive's box and its share of a tree */
 #define TAC_TEST_COST 6.  /* two nodes */

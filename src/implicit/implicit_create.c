@@ -148,6 +148,9 @@ static void measure(struct tac_implicit *sim)
     sim->scale.diagonal_m = sqrt(tac_dot(r, r));
     if (!(sim->scale.diagonal_m > 0)) /* a single particle */
         sim->scale.diagonal_m = 1;
+    sim->scale.size_m = sim->scale.diagonal_m;
+    for (int k = 0; k < 3; k++)
+        sim->scale.size_m = fmax(sim->scale.size_m, fmax(fabs(lo[k]), fabs(hi[k])));
     sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
     sim->scale.radius = heavy > 0 ? thin[0] + thin[1] : 0;
     sim->scale.h = s->step_s;

@@ -1,4 +1,4 @@
-/* implicit_friction.c: lagged friction (docs/implicit.md, Friction; Li et al. 2020, Section 5).
+/* implicit_friction.c: lagged friction (docs/reference/implicit.md, Friction; Li et al. 2020, Section 5).
  *
  * A contact's friction has a potential: mu times the force with which the surfaces were pressed, times a function of
  * how far its nearest points have slid along each other since the step's start.  Force and nearest points are those of

@@ -1,5 +1,5 @@
-/* newton.c: Newton's method on the incremental potential, from one state without contact to the next (docs/implicit.md,
- * One step). */
+/* newton.c: Newton's method on the incremental potential, from one state without contact to the next
+ * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
@@ -14,6 +14,9 @@
 #define TAC_ASTRAY 10.        /* times what is foretold: a vertex that goes farther within a step has gone astray */
 #define TAC_ASTRAY_LEAST 1e-2 /* of the scene's diagonal; nothing that goes less far has */
 #define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
+#define TAC_NEAREST                                                                                                    \
+    0x1p-48 /* of the scene's size: no gap may shrink under it, for it could not be proven to be one                   \
+             */
 enum { HALVINGS = 60 };
 
 /* ---- iterates ---- */
@@ -125,13 +128,13 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
         tac_key_describe(sim->scene, key, v, told, sizeof told);
         snprintf(pair, sizeof pair, "; the smallest gap is %.3g m, of %s", all, told);
     }
-    return tac_fail(
-        sim->ctx, TAC_ERR_RUN,
-        "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
-        "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s%s; %s, or see docs/implicit.md, When a step fails",
-        (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton, sim->told.residual_speed,
-        sim->scale.velocity_tol, sim->newton.kappa, pair, "; parts of it, down to a 64th, fail too",
-        tac_implicit_what_helps(sim));
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s %s: after %lld Newton iterations the next one would go at %.3g m/s "
+                    "(integrator.newton.velocity_tol %.3g), with kappa %.3g%s; %s, or see docs/reference/implicit.md, "
+                    "When a step fails",
+                    (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
+                    sim->told.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair,
+                    tac_implicit_what_helps(sim));
 }
 
 static void stretch(struct tac_implicit *sim, double times)
@@ -286,8 +289,11 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
             TAC_TRY(any_breaks_loose(sim, &loose));
         TAC_TRY(search_line(sim, &value, &size));
         TAC_TRY(tac_implicit_accept(sim));
-        bool stiffer;
-        TAC_TRY(tac_implicit_stiffen(sim, &stiffer));
+        double gap;
+        TAC_TRY(tac_implicit_least_gap(sim, &gap));
+        if (gap < fmin(TAC_NEAREST * sim->scale.size_m, sim->newton.start_gap))
+            TAC_TRY(fail_step(sim, "brings surfaces nearer to each other than rounding can tell"));
+        const bool stiffer = tac_implicit_stiffen(sim, gap);
         known = *there && !stiffer; /* the potential is still the same one */
         ready = speed <= sim->scale.velocity_tol && !loose && known && tac_implicit_is_exact(sim);
         if (first)

@@ -201,9 +201,12 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
 enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
 /* Local. The least kappa of a pair, by its materials. */
 double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);
-/* Collective. After an iterate: makes all barriers stiffer for the rest of the step where a gap that is hardly more
- * than rounding becomes smaller still. */
-enum tac_err tac_implicit_stiffen(struct tac_implicit *sim, bool *changed);
+/* Collective. The smallest gap of all pairs that touch at the place of the list of touching pairs, m; INFINITY: none.
+ */
+enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap);
+/* Local. After an iterate whose smallest gap is `least`: makes all barriers stiffer for the rest of the step where a
+ * gap that is hardly more than rounding becomes smaller still.  Has it? */
+bool tac_implicit_stiffen(struct tac_implicit *sim, double least);
 /* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 

@@ -1,5 +1,5 @@
-/* plastic.c: elements that yield (docs/implicit.md, Plasticity): at a step's end what their strain is measured against
- * flows, by the same rule as a tick of the asynchronous integrator.  A rest value is state. */
+/* plastic.c: elements that yield (docs/reference/implicit.md, Plasticity): at a step's end what their strain is
+ * measured against flows, by the same rule as a tick of the asynchronous integrator.  A rest value is state. */
 #include "implicit/parts.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* project.c: Hessians without their negative eigenvalues (docs/implicit.md, Newton iterations).
+/* project.c: Hessians without their negative eigenvalues (docs/reference/implicit.md, Newton iterations).
  *
  * Only nodes that Newton's method moves count, and of those only the ones that the term depends on at all.  Where all
  * of them are moved, forces within a stencil do not feel a translation, so three eigenvalues are 0: the others are

@@ -1,4 +1,4 @@
-/* residual.c: the forces at a place, and whether they balance (docs/implicit.md, When a step has converged).
+/* residual.c: the forces at a place, and whether they balance (docs/reference/implicit.md, When a step has converged).
  *
  * Of each body, over the vertices that Newton's method moves: the sum of the sizes of what is left at a vertex, over
  * the largest such sum of what acts there.  Sums are of whole numbers, in parts of the body's largest force, so they

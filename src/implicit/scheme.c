@@ -1,4 +1,4 @@
-/* scheme.c: how a step is made of places, velocities and accelerations (docs/implicit.md, Schemes).
+/* scheme.c: how a step is made of places, velocities and accelerations (docs/reference/implicit.md, Schemes).
  *
  * Every scheme has the same form: x = x^ + weight a(x), where a are the accelerations by the forces at the step's end.
  *

@@ -1,4 +1,4 @@
-/* scripts.c: where scripts take their vertices in a step (docs/implicit.md, Scripts).
+/* scripts.c: where scripts take their vertices in a step (docs/reference/implicit.md, Scripts).
  *
  * A vertex is scripted in a step if its motion holds it at the step's start.  It is at the path's place at the step's
  * end, and goes there in straight lines.

@@ -1,4 +1,4 @@
-/* search.c: in which primitives pairs are looked for, and when anew (docs/implicit.md, Candidates).
+/* search.c: in which primitives pairs are looked for, and when anew (docs/reference/implicit.md, Candidates).
  *
  * Every primitive has a box around its way from x to x + p, larger by half of the thickness, its radius and a skin.
  * Pairs whose boxes meet are the candidates (implicit_candidates.c).  The list stays complete as long as every vertex

@@ -1,5 +1,5 @@
 /* search.h: what search.c and implicit_candidates.c share: the primitives in which pairs are looked for, and what the
- * list of pairs was made for (docs/implicit.md, Candidates). */
+ * list of pairs was made for (docs/reference/implicit.md, Candidates). */
 #ifndef TACTUS_IMPLICIT_SEARCH_H
 #define TACTUS_IMPLICIT_SEARCH_H
 

@@ -1,10 +1,10 @@
 /* static.c: the static scheme: every increment of the load parameter, time, ends where forces balance, without inertia.
  *
- * The incremental potential keeps its form (docs/implicit.md, The static scheme): in the place of a mass each vertex
- * has TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum was,
- * not on by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as the
- * minimum is looked for again and again from the last one, until nothing moves, it has no part in the balance that is
- * found (Rockafellar 1976, the proximal point algorithm).
+ * The incremental potential keeps its form (docs/reference/implicit.md, The static scheme): in the place of a mass each
+ * vertex has TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum
+ * was, not on by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as
+ * the minimum is looked for again and again from the last one, until nothing moves, it has no part in the balance that
+ * is found (Rockafellar 1976, the proximal point algorithm).
  */
 #include "implicit/parts.h"
 #include <math.h>

@@ -1,9 +1,11 @@
 /* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
- * (docs/implicit.md, One step). */
+ * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 {
@@ -125,6 +127,7 @@ static enum tac_err solve(struct tac_implicit *sim)
     bool there, settled = false;
     const int64_t lags = sim->scene->settings->implicit.lags;
     TAC_TRY(begin(sim));
+    TAC_TRY(tac_implicit_least_gap(sim, &sim->newton.start_gap));
     TAC_TRY(tac_implicit_move_all(sim, &there));
     for (int64_t lag = 0; lags > 0 ? lag < lags : !settled; lag++) {
         if (lag > 0)
@@ -171,6 +174,15 @@ static int64_t most_in_all(const struct tac_implicit *sim)
     return TAC_TRIALS * (most > TAC_FEWEST ? most : TAC_FEWEST);
 }
 
+/* What ctx->error tells failed in one piece: how short the parts were that failed, too. */
+static void tell_halves(struct tac_ctx *ctx, int level)
+{
+    const size_t length = strlen(ctx->error);
+    if (level > 0)
+        snprintf(ctx->error + length, sizeof ctx->error - length,
+                 "; it was tried in parts, too, the shortest of integrator.step_s / %d", 1 << level);
+}
+
 /* The step's part that begins where the state is.  done: false, and the state is as it was, if it has to be halved.
  * said: as ctx->error; the sentence of the first part of this step that failed. */
 static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time to, int level, char *said, bool *done)
@@ -190,6 +202,8 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
             memcpy(said, sim->ctx->error, sizeof sim->ctx->error);
         else if (unsolved && !again) /* why it failed in one piece tells more */
             memcpy(sim->ctx->error, said, sizeof sim->ctx->error);
+        if (unsolved && !again)
+            tell_halves(sim->ctx, level);
         *done = false;
         tac_implicit_undo(sim, undo);
         if (again) {

@@ -1,4 +1,4 @@
-/* stiffness.c: kappa, the stiffness of the barrier (docs/implicit.md, The barrier).
+/* stiffness.c: kappa, the stiffness of the barrier (docs/reference/implicit.md, The barrier).
  *
  * A pair at half of its thickness is so many times as stiff as the softer of its two sides, by mass and by elements at
  * rest; but no pair is softer than the forces of now ask for.  Neither knows what was before, so surfaces that come
@@ -159,26 +159,26 @@ static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
     return TAC_OK;
 }
 
+enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap)
+{
+    *gap = INFINITY;
+    for (size_t e = 0; e < sim->contact.touch_count; e++)
+        *gap = fmin(*gap, sim->contact.touch[e].near.d - tac_implicit_touching(sim, e)->form.radius);
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, gap, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while looking for the smallest gap");
+    return TAC_OK;
+}
+
 /* Every iterate may take .8 of a gap; where forces are far larger than those that kappa was made for, gaps would shrink
  * to what rounding leaves of them. */
-enum tac_err tac_implicit_stiffen(struct tac_implicit *sim, bool *changed)
+bool tac_implicit_stiffen(struct tac_implicit *sim, double least)
 {
-    double least = INFINITY;
-    *changed = false;
-    if (sim->contact.stiff == NULL)
-        return TAC_OK;
-    for (size_t e = 0; e < sim->contact.touch_count; e++)
-        least = fmin(least, sim->contact.touch[e].near.d - tac_implicit_touching(sim, e)->form.radius);
-    if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adapting the barrier's stiffness");
-    if (least < TAC_KAPPA_CLOSE * sim->scale.diagonal_m && least < sim->newton.least_gap &&
-        sim->newton.stiffer < TAC_KAPPA_MOST) {
+    const bool stiffer = sim->contact.stiff != NULL && least < TAC_KAPPA_CLOSE * sim->scale.diagonal_m &&
+                         least < sim->newton.least_gap && sim->newton.stiffer < TAC_KAPPA_MOST;
+    if (stiffer)
         sim->newton.stiffer *= 2;
-        *changed = true;
-    }
     sim->newton.least_gap = least;
-    return TAC_OK;
+    return stiffer;
 }
 
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)

@@ -1,4 +1,4 @@
-/* system.c: solves the linear system of a Newton step (docs/implicit.md, Newton iterations). */
+/* system.c: solves the linear system of a Newton step (docs/reference/implicit.md, Newton iterations). */
 #include "implicit/system.h"
 #include <math.h>
 #include <stdlib.h>

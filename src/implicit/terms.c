@@ -1,4 +1,4 @@
-/* terms.c: the incremental potential of a step and its gradient (docs/implicit.md, One step). */
+/* terms.c: the incremental potential of a step and its gradient (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* undo.c: keeps the state at a step's start while the step is done in parts, and brings it back if one of them cannot
- * be solved (docs/implicit.md, Steps that are halved). */
+ * be solved (docs/reference/implicit.md, Steps that are halved). */
 #include "implicit/parts.h"
 #include <stdlib.h>
 

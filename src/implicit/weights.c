@@ -1,5 +1,5 @@
 /* weights.c: what share of the barrier's stiffness a pair has: by the area that it stands for, where the barrier has
- * weights (docs/implicit.md, The barrier). */
+ * weights (docs/reference/implicit.md, The barrier). */
 #include "implicit/parts.h"
 #include <math.h>
 

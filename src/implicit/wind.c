@@ -1,4 +1,4 @@
-/* wind.c: wind in a step (docs/implicit.md, One step).
+/* wind.c: wind in a step (docs/reference/implicit.md, One step).
  *
  * Its force is (drag/2) A |u| u along an element's normal, u the part along it of the wind less the element's velocity.
  * With the normal and the area of the step's start (as loads are) it has a potential, for the velocity at the step's

@@ -1,5 +1,5 @@
 /* kinetic.c: what all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that renews
- * certificates before each instant (docs/kds.md). */
+ * certificates before each instant (docs/reference/kinetic.md). */
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"

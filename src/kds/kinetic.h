@@ -1,5 +1,5 @@
 /* kinetic.h: kinetic data structures: proofs that layers are silent, which say themselves how long they hold (ACM
- * section 5; docs/kds.md).
+ * section 5; docs/reference/kinetic.md).
  *
  * Every vertex files a *flight plan*: from now on |v(t) - v0| <= eps.  A *certificate* proves something about some
  * vertices from their plans (its support) and knows a time until which it holds.  A kick that keeps the vertex in its

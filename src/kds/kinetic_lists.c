@@ -1,6 +1,6 @@
 /* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal that
  * would look for overlaps is kept, and where it stopped because two nodes lie apart there is a certificate, which tells
- * until when they do (docs/kds.md).
+ * until when they do (docs/reference/kinetic.md).
  *
  * A test is a pair of nodes. It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
  * two leaves between whose parts there are slabs. When a certificate fails and cannot be renewed, its test is split or

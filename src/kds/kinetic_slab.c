@@ -1,5 +1,5 @@
-/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives (docs/kds.md, What
- * is proven). */
+/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives
+ * (docs/reference/kinetic.md, What is proven). */
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
 #include <stdlib.h>

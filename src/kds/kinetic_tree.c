@@ -1,5 +1,5 @@
 /* kinetic_tree.c: the hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections 5.5 and 5.6;
- * docs/kds.md, What is proven). */
+ * docs/reference/kinetic.md, What is proven). */
 #include "kds/kinetic_tree.h"
 #include <stdlib.h>
 #include <string.h>

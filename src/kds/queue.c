@@ -1,4 +1,5 @@
-/* queue.c: queues of certificates: what all queues share, and the binary heap (docs/kds.md, The queue). */
+/* queue.c: queues of certificates: what all queues share, and the binary heap (docs/reference/kinetic.md, The queue).
+ */
 #include "kds/queue.h"
 #include <stdlib.h>
 

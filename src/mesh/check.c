@@ -1,5 +1,5 @@
 /* check.c: checks rows of a mesh: finite coordinates, indices in range, no degenerate and no repeated element
- * (docs/meshes.md, What is refused). */
+ * (docs/reference/meshes.md, What is refused). */
 #include "mesh/check.h"
 
 #include "mesh/sort.h"

@@ -1,4 +1,5 @@
-/* kinds.c: the table of mesh kinds: their names, parameters, help texts and generators (docs/meshes.md, Kinds). */
+/* kinds.c: the table of mesh kinds: their names, parameters, help texts and generators (docs/reference/meshes.md,
+ * Kinds). */
 #include "mesh/kinds.h"
 
 #include <string.h>

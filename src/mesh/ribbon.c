@@ -1,5 +1,5 @@
 /* ribbon.c: generator of a band along a curve: the curve is resampled evenly by arc length, and a frame is carried
- * along it (docs/meshes.md, Kinds). */
+ * along it (docs/reference/meshes.md, Kinds). */
 #include "mesh/kinds.h"
 
 #include <math.h>

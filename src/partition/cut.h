@@ -1,4 +1,4 @@
-/* cut.h: which rank shall own which vertex (docs/distribution.md): METIS on the graph of vertices. */
+/* cut.h: which rank shall own which vertex (docs/reference/ranks.md): METIS on the graph of vertices. */
 #ifndef TACTUS_PARTITION_CUT_H
 #define TACTUS_PARTITION_CUT_H
 

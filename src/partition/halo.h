@@ -5,7 +5,7 @@
  * array enters it (tac_halo_grows()), and may ask to be told of new ghosts (struct tac_halo_user).  A slot whose ghost
  * nobody needs any more is used again.
  *
- * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/distribution.md): it is
+ * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/reference/ranks.md): it is
  * *down*, computes nothing, and tells so in its messages.
  *
  *     tac_halo_create(ctx, local, nested, &halo);

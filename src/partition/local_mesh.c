@@ -1,4 +1,4 @@
-/* local_mesh.c: makes local scenes from pieces (docs/distribution.md, Who holds what).
+/* local_mesh.c: makes local scenes from pieces (docs/reference/ranks.md, Who holds what).
  *
  * No rank knows the owners of all vertices. So there is a directory: the rank whose block of ids holds a vertex keeps
  * the number of its owner. A rank that has an element asks there for the owners of its vertices and sends it to each of

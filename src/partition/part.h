@@ -4,8 +4,8 @@
  * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles, segments and
  * tetrahedra are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and
  * whose hinges are those with an owned vertex among their four.  So whatever the engine does in the order of local
- * elements it does in the order of the force keys (docs/method.md, Time and order), and a rank's memory follows its
- * surroundings, not the scene.
+ * elements it does in the order of the force keys (docs/explanation/method.md, Time and order), and a rank's memory
+ * follows its surroundings, not the scene.
  *
  * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment, hinge, tetrahedron
  * is on exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,

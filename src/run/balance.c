@@ -30,7 +30,8 @@ static void gather(struct tac_pieces *pieces)
         pieces->owner[i] = 0;
 }
 
-/* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/distribution.md). */
+/* May one rank have all?  With kinetic structures ranks meet less, and gain by their parts (docs/reference/ranks.md).
+ */
 static bool may_gather(const struct tac_simulation *sim)
 {
     return sim->way->balance != NULL && !sim->balance.deals && !sim->balance.shuffle &&

@@ -1,5 +1,5 @@
 /* distribute.c: the first distribution of a scene over the ranks, from the graph of the elements in its pieces
- * (docs/distribution.md, Reading and the first deal). */
+ * (docs/reference/ranks.md, Reading and the first distribution). */
 #include "partition/corners.h"
 #include "partition/graph_rows.h"
 #include "run/rebalance.h"

@@ -1,5 +1,5 @@
 /* distribute_near.c: a distribution knows at most the contacts of now, but what lies over each other will touch
- * (docs/distribution.md, Reading and the first deal).
+ * (docs/reference/ranks.md, Reading and the first distribution).
  *
  * Space is cut into columns along gravity, some edges of the meshes wide; without gravity, into cubes. In each of them
  * vertices of different bodies that follow each other are linked: strongly where they are near each other, weakly

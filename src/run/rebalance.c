@@ -1,5 +1,5 @@
 /* rebalance.c: weighs the graph of a simulation, has it cut, and moves the state between ranks accordingly
- * (docs/distribution.md, Dealing again). */
+ * (docs/reference/ranks.md, Rebalancing). */
 #include "run/rebalance.h"
 #include "io/checkpoint/checkpoint.h"
 #include "partition/graph_rows.h"

@@ -1,4 +1,5 @@
-/* rebalance.h: who runs what: a scene distributed to ranks, and distributed again as it moves (docs/distribution.md).
+/* rebalance.h: who runs what: a scene distributed to ranks, and distributed again as it moves
+ * (docs/reference/ranks.md).
  */
 #ifndef TACTUS_RUN_REBALANCE_H
 #define TACTUS_RUN_REBALANCE_H

@@ -1,4 +1,5 @@
-/* steps.h: steps.csv, a row per step of an integrator that has steps (docs/run-folder.md).  Rank 0 writes it. */
+/* steps.h: steps.csv, a row per step of an integrator that has steps (docs/reference/run-folder.md).  Rank 0 writes it.
+ */
 #ifndef TACTUS_RUN_STEPS_H
 #define TACTUS_RUN_STEPS_H
 

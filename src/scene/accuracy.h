@@ -1,7 +1,8 @@
 /* accuracy.h: the levels of `clocks.accuracy`, and what each of them was measured to cost and to lose.
  *
  * jobs/experiments/physics/accuracy.py runs ten scenes with several safeties, and writes their ticks and defects to
- * accuracy.json beside it; its --quick part, a test, holds this table and that of docs/scene-format.md to that file.
+ * accuracy.json beside it; its --quick part, a test, holds this table and that of docs/reference/scene-format.md to
+ * that file.
  *
  *     const struct tac_accuracy *a = &tac_accuracy[TAC_ACCURACY_FINE];
  *     a->elastic_safety     stands for clocks.elastic_safety where the scene does not give it

@@ -92,7 +92,7 @@ done:
     return err;
 }
 
-/* Periods of layers follow from whether a contact loses energy at all (docs/engine.md). */
+/* Periods of layers follow from whether a contact loses energy at all (docs/reference/engine.md). */
 static enum tac_err check_restitution(struct tac_reader *reader, const struct tac_scene *then)
 {
     const struct tac_scene *now = reader->scene;

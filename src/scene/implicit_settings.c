@@ -1,4 +1,5 @@
-/* implicit_settings.c: the keys of the implicit integrator (docs/implicit.md), and what a scene may not ask of it. */
+/* implicit_settings.c: the keys of the implicit integrator (docs/reference/implicit.md), and what a scene may not ask
+ * of it. */
 #include "scene/scene_read.h"
 
 #include <tactus/math.h>

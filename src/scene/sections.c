@@ -1,4 +1,4 @@
-/* sections.c: objects of materials that belong to elements beyond stretch and bend (docs/elements.md). */
+/* sections.c: objects of materials that belong to elements beyond stretch and bend (docs/reference/elements.md). */
 #include "scene/sections.h"
 #include "scene/kind.h"
 #include "scene/scene_read.h"

@@ -1,4 +1,4 @@
-/* sections.h: objects of materials that belong to elements beyond stretch and bend (docs/elements.md).
+/* sections.h: objects of materials that belong to elements beyond stretch and bend (docs/reference/elements.md).
  *
  * The scene reads them by what an element's entry says of its keys, and knows no more of elements than that.  The
  * table itself is defined with the elements (elements/table.c), a room above this one.

@@ -43,7 +43,7 @@ static const struct tac_field time_fields[] = {
 };
 
 /* The ranges of the exponents keep stiffness_exponent - 2 thickness_exponent >= -1: the sum over the layers of
- * r(l) eta(l)^2 diverges, so no finite energy gets through (docs/method.md, Penalty layers). */
+ * r(l) eta(l)^2 diverges, so no finite energy gets through (docs/explanation/method.md, Penalty layers). */
 static const struct tac_field contact_fields[] = {
     {.key = "thickness", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.thickness), .max = TAC_FARTHEST},
     {.key = "stiffness",

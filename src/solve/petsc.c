@@ -1,4 +1,4 @@
-/* petsc.c: linear systems by PETSc (Balay et al. 2022), where the build has it (docs/solver.md, PETSc).
+/* petsc.c: linear systems by PETSc (Balay et al. 2022), where the build has it (docs/how-to/use-petsc.md).
  *
  * Its bits depend on the number of ranks.  By default conjugate gradients whose preconditioner is MUMPS' Cholesky
  * factor of the whole matrix: one or two iterations, whatever the stiffness.  The options of a scene, in PETSc's own

@@ -28,7 +28,7 @@ static enum tac_err unknown(struct tac_ctx *ctx, const char *kind)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "", kinds[k]->name);
     return tac_fail(ctx, TAC_ERR_INPUT, "there is no linear solver \"%s\" in this build; it has: %s%s", kind, known,
                     strcmp(kind, tac_petsc_name) == 0
-                        ? "; build it with PETSc (docs/solver.md), or leave integrator.solver.kind out"
+                        ? "; build it with PETSc (docs/reference/linear-solver.md), or leave integrator.solver.kind out"
                         : "");
 }
 

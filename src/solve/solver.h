@@ -2,7 +2,8 @@
  *
  * The kind "invariant" gives the same bits of x, and the same number of iterations, on any number of ranks and however
  * the nodes are dealt to them: conjugate gradients with exact dot products, and a preconditioner that is made from a
- * cut which does not know the ranks (docs/solver.md).  Other kinds may stand behind the same interface.
+ * cut which does not know the ranks (docs/reference/linear-solver.md).  Other kinds may stand behind the same
+ * interface.
  *
  *     struct tac_system system = {.nodes = nodes, .matrix = matrix, .position = x, .fixed = fixed};
  *     TAC_TRY(tac_solver_create(ctx, "invariant", "", &solver));

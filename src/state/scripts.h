@@ -37,7 +37,7 @@ struct tac_scripts {
     int32_t *motion_knot;  /* owned, (motions + 1): each motion's first knot in `knot` */
 };
 
-/* Local. x of vertex i at t (docs/engine.md): looks, and changes nothing. */
+/* Local. x of vertex i at t (docs/reference/engine.md): looks, and changes nothing. */
 static inline __attribute__((always_inline)) void tac_state_position(const struct tac_vertex_state *state,
                                                                      const struct tac_scripts *scripts, tac_lid i,
                                                                      tac_time t, double x[3])

@@ -2,8 +2,8 @@
 """openings.py [SOURCE]: every C file says at its top what it does, and comments cite works that a reader can find.
 
 * Each .c file below src/ begins with a comment "NAME.c: what it does".  A file that follows a paper says which, and which section.
-* A comment of src/ or include/ does not speak of "the paper", "the design" or a page of it: it names a work of docs/bibliography.md, or a page
-  of docs/.  The page exists, and so do its headings that the comment names (docs/method.md, Friction).
+* A comment of src/ or include/ does not speak of "the paper", "the design" or a page of it: it names a work of docs/reference/bibliography.md, or a page
+  of docs/.  The page exists, and so do its headings that the comment names (docs/explanation/method.md, Friction).
 
 If this test failed, a newcomer would have to read a whole file to learn what it is for, or would look for a text that is not there."""
 import os
@@ -23,7 +23,7 @@ def sections(path):
 
 def bad_citations(source, comment):
     """What a comment cites of docs/ and is not there."""
-    for cited in re.finditer(r"\b(docs/[\w-]+\.md)((?:, (?:and )?[A-Z][\w` ]+)*)", comment):
+    for cited in re.finditer(r"\b(docs/[\w/-]+\.md)((?:, (?:and )?[A-Z][\w` ]+)*)", comment):
         path = os.path.join(source, cited[1])
         if not os.path.exists(path):
             yield cited[1]
@@ -55,7 +55,7 @@ def check(source):
                     line = text.count("\n", 0, comment.start()) + 1
                     found = re.search(NAMELESS, words)
                     if found:
-                        wrong.append(f"{path}:{line}: speaks of \"{found[0]}\"; name a work of docs/bibliography.md or a page of docs/")
+                        wrong.append(f"{path}:{line}: speaks of \"{found[0]}\"; name a work of docs/reference/bibliography.md or a page of docs/")
                     wrong += [f"{path}:{line}: cites {cited}, which does not exist" for cited in bad_citations(source, words)]
     return count, sorted(wrong)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What do the periods cost, and what defect do they leave?  The measured table behind the defaults (docs/energy.md).
+"""What do the periods cost, and what defect do they leave?  The measured table behind the defaults (docs/results/energy.md).
 
     jobs/experiments/energy/defaults.py [spring] [ball] [sheets] [gravity] [--jobs N]
 

@@ -11,7 +11,7 @@ defect   200 s, the same heights: the largest defect over the energy, for four p
 upright  drift of the spring that stands exactly upright, which pushes its ends through each other
 
 Without a name: drift and defect. The spring leans by 5 degrees except in `upright`: its second end hits the first otherwise,
-where a spring's force jumps (docs/energy.md).
+where a spring's force jumps (docs/results/energy.md).
 """
 import argparse
 import statistics

@@ -8,7 +8,7 @@ over a block. snap: a catch that is pushed under a hook. tube: Euler's buckling 
 Each is run on meshes ever finer (one with --quick, two, three with --full) and with barriers by pairs and by area. Prints a table in
 Markdown: figure, what it must be (of what has no closed form, the finest mesh), error, cost: Newton iterations and processor seconds of the
 run, which may take --seconds (120) of it. --tight: with a velocity_tol of 1e-5 m/s, not the program's own tolerances. --check: exit code 1 where an error is over the benchmark's own bound (BOUNDS), or a run does not end. --keep DIR keeps the run folders.
---set is given to `tactus run`. The table of docs/verification.md is its own. What it shows: forces of contact that are wrong."""
+--set is given to `tactus run`. The table of docs/results/verification.md is its own. What it shows: forces of contact that are wrong."""
 import argparse
 import csv
 import json

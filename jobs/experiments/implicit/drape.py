@@ -3,7 +3,7 @@
 
 A grid of N x N cells (0.15 kg/m^2, stretch K N/m, bend 1e-5 N m) starts 5 mm over a sphere of radius 0.3 m; 1 s, steps of 0.04 s,
 thickness 3 mm, friction 0.2, on one core, recorded. Prints processor seconds, Newton and linear iterations, contacts, the smallest
-distance, and whether the audit proves the run. The figures of docs/implicit.md are its own. If they grow, steps have become dearer, or
+distance, and whether the audit proves the run. The figures of docs/reference/implicit.md are its own. If they grow, steps have become dearer, or
 converge worse."""
 import argparse
 import csv

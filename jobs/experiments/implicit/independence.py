@@ -4,7 +4,7 @@
 Two sheets of cloth fall onto a plate of spikes (jobs/two-sheets.json, meshed coarser). Prints for each number of steps per second how far vertices
 are from where the asynchronous integrator has them, in the mean and at most, and how far that is from the row above, with the factor by which
 this falls where steps are halved: 2 for a method of first order. What is left in the end is the different contact, layers there and a barrier
-here, and falls with the thickness; and what contacts give back follows from the step (docs/implicit.md, How contact gives back), so the factor
+here, and falls with the thickness; and what contacts give back follows from the step (docs/reference/implicit.md, How contact gives back), so the factor
 falls under 2 after longer contact. What it shows if not: one of the two integrators solves other equations."""
 import argparse
 import json

@@ -1,6 +1,6 @@
 """literature.py: the scenes of published.py, after Ferguson 2023, chapter 2, appendices A to C.
 
-Every function makes the scene of its name, in small where it is asked to (some seconds). Shapes of our own are told in docs/implicit.md.
+Every function makes the scene of its name, in small where it is asked to (some seconds). Shapes of our own are told in docs/reference/implicit.md.
 It is no program."""
 import math
 import os

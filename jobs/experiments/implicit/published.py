@@ -5,7 +5,7 @@ Scenes, steps, thicknesses and stiffnesses are those of Ferguson 2023, chapter 2
 Prints Newton iterations per step and contacts (mean and most) of both, processor seconds per step on one core, and whether the audit
 proves the run. Contacts are counted twice: as the program has them, every pair, and, as the literature counts, those with the same
 nearest points once. --list: names; --small: meshes and times that take seconds; --most-steps N: end after N steps, and say so; --keep DIR:
-keep the run folders there; --no-audit. The figures of docs/implicit.md are its own. What it shows if it fails: a step converges worse than
+keep the run folders there; --no-audit. The figures of docs/reference/implicit.md are its own. What it shows if it fails: a step converges worse than
 the literature's, or a contact was let through."""
 import argparse
 import csv

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Pictures of the kinetic structures at work, from what a run holds (build/tests/unit/kds/kds_look): docs/kds.md.
+"""Pictures of the kinetic structures at work, from what a run holds (build/tests/unit/kds/kds_look): docs/reference/kinetic.md.
 
     jobs/experiments/kds/pictures.py [slabs] [lists] [layers] -o FOLDER
 

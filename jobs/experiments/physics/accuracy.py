@@ -7,7 +7,7 @@
     ticks of elastic forces and of contact (of contact also those that acted), and the largest defect of energy.csv over the energy
     that there is: kinetic at the start, and that of the fall of all mass to the lowest vertex.
 Without it, it reads that file, prints for each pair the quotients to the defaults (least, median and largest of the ten scenes), and
-compares the three levels with the table in src/scene/accuracy.c, and with the table of docs/scene-format.md.
+compares the three levels with the table in src/scene/accuracy.c, and with the table of docs/reference/scene-format.md.
 --quick is what the test suite runs: the comparison, and two short scenes of the table are run again and must take the same elastic ticks,
     the same contact ticks that act within a fifth (a change of the compiler or of the trajectory may shift them a little), and a defect
     within a factor of three.
@@ -99,7 +99,7 @@ def compare(experiment, rows):
     number = r"([\d.]+)"
     found = re.findall(r"\{%s, %s, \{%s, %s, %s\}, \{%s, %s, %s\}\}" % ((number,) * 8), code)
     experiment.expect(len(found) == len(LEVELS), f"src/scene/accuracy.c has {len(found)} levels")
-    with open(os.path.join(ROOT, "docs/scene-format.md")) as file:
+    with open(os.path.join(ROOT, "docs/reference/scene-format.md")) as file:
         lines = [[cell.strip().replace("*", "") for cell in line.strip().strip("|").split("|")] for line in file if line.startswith("|")]
     lines = {line[0]: line[1:] for line in lines if len(line) == 6}
     for level, values in zip(LEVELS, found):
@@ -112,7 +112,7 @@ def compare(experiment, rows):
                           f"{level}: accuracy.c has {values}, accuracy.json {q}")
         told = lines.get(level, [])
         experiment.expect(told == [f"{values[0]:g}", f"{values[1]:g}", three(q["elastic"]), three(q["contact"]), three(q["defect"])],
-                          f"{level}: docs/scene-format.md has {told}, accuracy.json {q}")
+                          f"{level}: docs/reference/scene-format.md has {told}, accuracy.json {q}")
     alone = re.search(r"tac_accuracy_elastic_alone = \{%s, %s, %s\}" % ((number,) * 3), code)
     q = quotients(rows, (.25, DEFAULT[1]))["contact"]
     experiment.expect(alone is not None and three(map(float, alone.groups())) == three(q), f"elastic_safety alone: {q}")

@@ -4,7 +4,7 @@
 One rim of the tube is held and the other turned by 450 degrees, so its waist is pressed together and stays pressed; friction .3. One thing
 is changed at a time. `defect` is the last row's, `of total` over the energy stored then, `of dissipated` over what the book says was
 dissipated; `net` is dissipated less defect, what was in truth taken out. The defect is that of the forces that press against layers which
-tick more often, at e < 1 (docs/energy.md, "At rest: a power"): not of scripts, of friction, or of strain, for e = 1 has next to none; a power,
+tick more often, at e < 1 (docs/results/energy.md, "At rest"): not of scripts, of friction, or of strain, for e = 1 has next to none; a power,
 for it is twice that if the turn takes twice as long; and it falls with all periods, not with those of the layers alone.
 --cells 32,32 is a tube of 1056 vertices.
 """

@@ -16,7 +16,7 @@ struct tac_pair_geometry {
 
 /* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too,
  * and what is done in each window for each pair only the third one besides: what has to come from memory is what
- * contact costs in a large scene (docs/performance.md). */
+ * contact costs in a large scene (docs/results/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
@@ -79,7 +79,8 @@ struct tac_kept {
 };
 
 /* A layer group of a pair: layers first..last, one period.  `last_d` is state: the distance at its last tick if that
- * was active, else infinity; born at the first active tick, erased at the first silent one (docs/method.md, Friction).
+ * was active, else infinity; born at the first active tick, erased at the first silent one (docs/explanation/method.md,
+ * Friction).
  */
 struct tac_layer_group {
     uint64_t key;

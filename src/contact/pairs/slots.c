@@ -1,5 +1,5 @@
 /* slots.c: lays active pairs in memory in the order in which their layer groups tick, which is that of their keys
- * (docs/engine.md, Layer groups): a class then goes through memory from front to back. */
+ * (docs/reference/engine.md, Layer groups): a class then goes through memory from front to back. */
 #include "contact/friction.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* clock.c: which forces are due at an instant (docs/method.md, Time and order): with nested clocks this follows from
- * the trailing zeros of the time, with free clocks from a heap. */
+/* clock.c: which forces are due at an instant (docs/explanation/method.md, Time and order): with nested clocks this
+ * follows from the trailing zeros of the time, with free clocks from a heap. */
 #include "events/sim.h"
 #include <stdlib.h>
 

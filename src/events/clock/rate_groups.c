@@ -1,5 +1,5 @@
-/* rate_groups.c: classes of layer groups: all layer groups of one period, in the order of their keys (docs/engine.md,
- * Layer groups). */
+/* rate_groups.c: classes of layer groups: all layer groups of one period, in the order of their keys
+ * (docs/reference/engine.md, Layer groups). */
 #include "events/clock/rate_groups.h"
 #include "contact/friction.h"
 #include <stdlib.h>

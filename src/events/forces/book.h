@@ -1,5 +1,5 @@
-/* book.h: the book of works (docs/method.md, Energy and the book), the sums for energy.csv, and the counters of
- * run.json. */
+/* book.h: the book of works (docs/explanation/method.md, Energy and the book), the sums for energy.csv, and the
+ * counters of run.json. */
 #ifndef TACTUS_EVENTS_FORCES_BOOK_H
 #define TACTUS_EVENTS_FORCES_BOOK_H
 
@@ -27,7 +27,7 @@ struct tac_losses {
 
 /* Accumulators and counters. */
 struct tac_books {
-    /* accumulators (docs/method.md, Energy and the book); saved at a window's start */
+    /* accumulators (docs/explanation/method.md, Energy and the book); saved at a window's start */
     struct tac_accum dissipated, work, dissipated_start, work_start;
     struct tac_losses losses, losses_start;      /* `dissipated` is without what damping and plasticity took */
     bool losses_known;                           /* else the run began in a version that did not tell them */

@@ -1,6 +1,6 @@
 /* contact_kick.c: gives the impulses of pairs to their vertices: those of their layers as they tick, and, when all have
- * ticked, those of friction (docs/method.md, Penalty layers, Friction); and books the energy that restitution and
- * friction take away (docs/method.md, Energy and the book).
+ * ticked, those of friction (docs/explanation/method.md, Penalty layers, Friction); and books the energy that
+ * restitution and friction take away (docs/explanation/method.md, Energy and the book).
  *
  * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
  * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'

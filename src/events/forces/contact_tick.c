@@ -1,6 +1,6 @@
 /* contact_tick.c: the ticks of contact: penalty layers, limits of stretch and friction, and the energy that they take
- * away (docs/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates what a pair
- * does; here its impulses are applied.
+ * away (docs/explanation/method.md, Penalty layers, Restitution, Friction; ACM 2009, section 4).  src/contact evaluates
+ * what a pair does; here its impulses are applied.
  *
  * Nothing here logs, and on one rank with nested clocks nothing allocates. On several ranks, and with free clocks, a
  * pair that becomes deeper may need room that it must have at once (deepen.c). */
@@ -166,8 +166,8 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
     nap(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
-/* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/method.md, Restitution); what its impulses
- * lose by that is booked. */
+/* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/explanation/method.md, Restitution); what
+ * its impulses lose by that is booked. */
 static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                      const struct tac_rate_group *c, tac_time t, double *normal, double *mollified)
 {

@@ -1,4 +1,4 @@
-/* damping.c: ticks dampers, four elements at a time (docs/engine.md, Damping and plasticity). */
+/* damping.c: ticks dampers, four elements at a time (docs/reference/engine.md, Damping and plasticity). */
 #include "events/sim.h"
 #include <string.h>
 

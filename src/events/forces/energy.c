@@ -1,5 +1,5 @@
-/* energy.c: energies, momenta and contacts of one instant (docs/method.md, Energy and the book): exact sums, each term
- * computed once. */
+/* energy.c: energies, momenta and contacts of one instant (docs/explanation/method.md, Energy and the book): exact
+ * sums, each term computed once. */
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"

@@ -1,5 +1,5 @@
-/* load_ticks.c: loads: the last kicks of an instant, whose works are entered as what the scene puts in (docs/method.md,
- * Energy and the book; docs/engine.md, Loads). */
+/* load_ticks.c: loads: the last kicks of an instant, whose works are entered as what the scene puts in
+ * (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
 #include "events/sim.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* script.c: scripted vertices: a script takes a vertex at its first knot, moves it along straight pieces, and releases
- * it after its last knot if the scene says so (docs/engine.md, Scripts). */
+ * it after its last knot if the scene says so (docs/reference/engine.md, Scripts). */
 #include "base/recorder.h"
 #include "events/sim.h"
 #include <string.h>

@@ -1,5 +1,5 @@
-/* vertex_position.h: computes where a vertex is at an instant, and moves it there (docs/method.md, Time and order). The
- * functions are inline because they are called for each kick. */
+/* vertex_position.h: computes where a vertex is at an instant, and moves it there (docs/explanation/method.md, Time and
+ * order). The functions are inline because they are called for each kick. */
 #ifndef TACTUS_EVENTS_FORCES_VERTEX_POSITION_H
 #define TACTUS_EVENTS_FORCES_VERTEX_POSITION_H
 

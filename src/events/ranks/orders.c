@@ -1,5 +1,5 @@
 /* orders.c: messages between the owners of a pair: one layer group more is active, or one layer group less, or the
- * speed that its naps go by (docs/distribution.md, A pass; docs/engine.md, Naps). */
+ * speed that its naps go by (docs/reference/ranks.md, A pass; docs/reference/engine.md, Sleep). */
 #include "events/ranks/ranks.h"
 #include <string.h>
 

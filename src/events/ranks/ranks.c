@@ -1,4 +1,4 @@
-/* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/distribution.md, A pass). */
+/* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/reference/ranks.md, A pass). */
 #include "events/ranks/ranks.h"
 #include "broadphase/candidates.h"
 #include "events/ranks/still.h"

@@ -1,4 +1,4 @@
-/* ranks.h: how ranks keep in step (docs/distribution.md).
+/* ranks.h: how ranks keep in step (docs/reference/ranks.md).
  *
  * All ranks run the same windows.  Within a pass a rank meets a neighbour at exactly the instants at which a stencil
  * ticks that both own vertices of: each sends the positions of its vertices in those stencils, before it receives.

@@ -1,5 +1,5 @@
 /* ranks_schedule.c: the schedule of messages between ranks: which ranks exchange positions at which instants, from the
- * elements and the active layer groups (docs/distribution.md, A pass). */
+ * elements and the active layer groups (docs/reference/ranks.md, A pass). */
 #include "events/ranks/ranks.h"
 #include <stdlib.h>
 #include <string.h>

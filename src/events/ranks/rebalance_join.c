@@ -1,4 +1,4 @@
-/* rebalance_join.c: moves each cluster of vertices in deep contact to one rank (docs/distribution.md, Dealing again).
+/* rebalance_join.c: moves each cluster of vertices in deep contact to one rank (docs/reference/ranks.md, Rebalancing).
  *
  * A pair that is thrown deep into its layer stack ticks thousands of times in what would otherwise be one window. Where
  * its vertices belong to several ranks, each of those ticks is a message, which takes a hundred times as long as the

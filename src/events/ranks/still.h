@@ -1,4 +1,4 @@
-/* still.h: the contact impulses of vertices that never move (docs/distribution.md, Vertices that never move).
+/* still.h: the contact impulses of vertices that never move (docs/reference/ranks.md, Vertices that never move).
  *
  * Such a vertex takes no kick, so nobody waits for its owner: whoever evaluates a pair adds the pair's impulses up for
  * it. Several ranks may do so for one vertex, so the sum may not depend on its order.  Each impulse is rounded to a

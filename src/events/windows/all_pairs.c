@@ -1,5 +1,5 @@
 /* all_pairs.c: contact discovery by all pairs over every straight segment between due instants: the plain reference
- * (docs/method.md, Finding contacts).
+ * (docs/explanation/method.md, Finding contacts).
  *
  * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
  * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to

@@ -1,6 +1,6 @@
-/* breakpoints.c: what a recorded run keeps (docs/audit.md): the points at which instants and knots rewrite a vertex,
- * told by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks touch
- * nothing, so a record is a function of the scene and its frames, as the trajectory is of the scene. */
+/* breakpoints.c: what a recorded run keeps (docs/explanation/audit.md): the points at which instants and knots rewrite
+ * a vertex, told by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks
+ * touch nothing, so a record is a function of the scene and its frames, as the trajectory is of the scene. */
 #include "base/recorder.h"
 #include "events/sim.h"
 

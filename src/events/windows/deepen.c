@@ -1,5 +1,5 @@
-/* deepen.c: layer groups that are added in mid-pass, because a pair will come under the next one soon (docs/engine.md,
- * Windows).
+/* deepen.c: layer groups that are added in mid-pass, because a pair will come under the next one soon
+ * (docs/reference/engine.md, Windows).
  *
  * With nested clocks there is a class for each period, and one rank alone makes room before the pass. With free clocks
  * the layer group may need a class of its own, between those that tick at this instant, so it is added when all of the

@@ -1,4 +1,4 @@
-/* kinetic_ranks.c: kinetic data structures on several ranks (docs/kds.md, Across ranks).
+/* kinetic_ranks.c: kinetic data structures on several ranks (docs/reference/kinetic.md, Across ranks).
  *
  * Each rank proves the pairs of its own primitives, from instant to instant, while a window is run.  The other pairs,
  * which have vertices of several ranks, are candidates as in speculative windows: they are judged when the window has

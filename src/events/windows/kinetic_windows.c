@@ -1,6 +1,6 @@
-/* kinetic_windows.c: contact discovery by kinetic data structures (docs/kds.md; ACM 2009, section 5): the simulation
- * goes from instant to instant, and before each one all certificates that may fail before it are renewed or replaced.
- * So nothing is run twice. */
+/* kinetic_windows.c: contact discovery by kinetic data structures (docs/reference/kinetic.md; ACM 2009, section 5): the
+ * simulation goes from instant to instant, and before each one all certificates that may fail before it are renewed or
+ * replaced. So nothing is run twice. */
 #include "events/windows/kinetic_windows.h"
 #include "events/ranks/ranks.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* kinetic_windows.h: runs windows with kinetic data structures (docs/kds.md). On several ranks kinetic_ranks.c does
- * this. */
+/* kinetic_windows.h: runs windows with kinetic data structures (docs/reference/kinetic.md). On several ranks
+ * kinetic_ranks.c does this. */
 #ifndef TACTUS_EVENTS_WINDOWS_KINETIC_WINDOWS_H
 #define TACTUS_EVENTS_WINDOWS_KINETIC_WINDOWS_H
 

@@ -1,5 +1,5 @@
-/* pass.c: runs the instants of a window (docs/method.md, Trajectories, and Time and order; ACM 2009, section 3,
- * algorithm 1).
+/* pass.c: runs the instants of a window (docs/explanation/method.md, Trajectories, and Time and order; ACM 2009,
+ * section 3, algorithm 1).
  *
  * Nothing here logs, and on one rank with nested clocks nothing allocates: a pass ends where the room that was made
  * before it does not suffice. On several ranks a rank that has no room left makes more, because the others wait for it;

@@ -1,4 +1,4 @@
-/* slack.c: which candidates must be looked at after a window (docs/engine.md, Windows).
+/* slack.c: which candidates must be looked at after a window (docs/reference/engine.md, Windows).
  *
  * Most candidates are far from their first layer in most windows.  Such a one keeps its *slack*: how far its distance
  * is over the one under which it must be looked at.  Each window takes from the slack what the distance may have

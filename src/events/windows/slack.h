@@ -1,5 +1,5 @@
-/* slack.h: which candidates must be looked at after a window, and which cannot have become near (docs/engine.md,
- * Windows). */
+/* slack.h: which candidates must be looked at after a window, and which cannot have become near
+ * (docs/reference/engine.md, Windows). */
 #ifndef TACTUS_EVENTS_WINDOWS_SLACK_H
 #define TACTUS_EVENTS_WINDOWS_SLACK_H
 

@@ -1,5 +1,5 @@
-/* speculate.c: contact discovery by speculative windows (docs/method.md, Finding contacts; after Ainsley et al. 2012):
- * a window is run, then searched for a missed layer, and run again with that layer if there is one. */
+/* speculate.c: contact discovery by speculative windows (docs/explanation/method.md, Finding contacts; after Ainsley et
+ * al. 2012): a window is run, then searched for a missed layer, and run again with that layer if there is one. */
 #include "broadphase/candidates.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"

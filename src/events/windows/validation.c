@@ -1,5 +1,5 @@
-/* validation.c: decides whether a layer was missed in a pass (docs/method.md, Finding contacts; docs/engine.md,
- * Windows).
+/* validation.c: decides whether a layer was missed in a pass (docs/explanation/method.md, Finding contacts;
+ * docs/reference/engine.md, Windows).
  */
 #include "events/windows/validation.h"
 #include "broadphase/candidates.h"

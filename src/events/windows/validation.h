@@ -1,4 +1,4 @@
-/* validation.h: looks back at a pass for contacts that it missed (docs/method.md, Finding contacts).
+/* validation.h: looks back at a pass for contacts that it missed (docs/explanation/method.md, Finding contacts).
  *
  * Every candidate pair is bounded over the pass that was just run, or swept along the paths of its vertices.  For pairs
  * of several ranks, paths of vertices of other ranks may be needed; then all neighbours exchange messages. speculate.c

@@ -1,4 +1,5 @@
-/* windows.c: the lengths of windows, and the statistics that are kept when one has been run (docs/engine.md, Windows).
+/* windows.c: the lengths of windows, and the statistics that are kept when one has been run (docs/reference/engine.md,
+ * Windows).
  */
 #include "events/windows/windows.h"
 #include "broadphase/candidates.h"

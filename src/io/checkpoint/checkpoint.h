@@ -1,4 +1,4 @@
-/* checkpoint.h: the whole state at a commit, in one HDF5 file written by all ranks (docs/run-folder.md).
+/* checkpoint.h: the whole state at a commit, in one HDF5 file written by all ranks (docs/reference/file-formats.md).
  *
  * A checkpoint is self-contained: scene, geometry, topology's elements, and all state that the trajectory depends on.
  * Each rank gives rows of some tables, by global id, and gets back a block of rows; who holds what is no matter.

@@ -1,4 +1,4 @@
-/* record.c: writes record.h5: makes the file, and writes its groups (docs/run-folder.md, record.h5). */
+/* record.c: writes record.h5: makes the file, and writes its groups (docs/reference/file-formats.md, record.h5). */
 #include <stdlib.h>
 #include <string.h>
 

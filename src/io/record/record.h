@@ -1,5 +1,5 @@
-/* io/record/record.h: record.h5: every breakpoint of every vertex (docs/run-folder.md), written by all ranks in bounded
- * memory.
+/* io/record/record.h: record.h5: every breakpoint of every vertex (docs/reference/file-formats.md), written by all
+ * ranks in bounded memory.
  *
  * Points (vertex, t, x) come in the order of time from the ranks that own the vertices, part of them in passes that may
  * be thrown away.  They go through three stages, none of which keeps more than a fixed budget in memory:

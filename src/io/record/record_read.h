@@ -1,4 +1,4 @@
-/* io/record/record_read.h: reads a record.h5 (docs/run-folder.md): every breakpoint of every vertex's path.
+/* io/record/record_read.h: reads a record.h5 (docs/reference/file-formats.md): every breakpoint of every vertex's path.
  *
  * A group holds one interval of time: vertex i's breakpoints are rows start[i] .. start[i+1]-1, in the order of time,
  * the first and the last at the interval's two ends; between two of them the vertex moves in a straight line.  A group

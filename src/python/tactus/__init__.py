@@ -1,4 +1,4 @@
-"""Tactus from Python: build a scene, run it, step it, look at it (docs/python.md).
+"""Tactus from Python: build a scene, run it, step it, look at it (docs/reference/python-api.md).
 
     >>> import tactus
     >>> s = tactus.Scene(end=0.25, frame=0.125, gravity=[0, -9.81, 0])

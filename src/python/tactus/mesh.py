@@ -6,7 +6,7 @@
     >>> vertices.shape, triangles.shape
     ((9, 3), (8, 3))
 
-Each function gives a `Mesh`, which is what a scene's "mesh" object says (docs/meshes.md); nothing is generated before
+Each function gives a `Mesh`, which is what a scene's "mesh" object says (docs/reference/meshes.md); nothing is generated before
 it is asked for.  Arrays are checked at once:
 
     >>> tactus.mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 3]])
@@ -69,7 +69,7 @@ class Mesh:
     """A mesh: the keys of a scene's "mesh" object, with numpy arrays in the place of long lists.
 
     Attributes:
-        kind: "grid", "inline", ... (docs/meshes.md)
+        kind: "grid", "inline", ... (docs/reference/meshes.md)
         keys: the other keys; arrays: `vertices` (V, 3) float64 in m, `triangles` (T, 3) int64, `edges` (S, 2) int64,
             `tetrahedra` (K, 4) int64
         folder: where relative paths start; None: in the current folder
@@ -95,7 +95,7 @@ class Mesh:
     def from_json(cls, spec, folder=None):
         """A mesh of a scene's "mesh" object."""
         if not isinstance(spec, dict) or "kind" not in spec:
-            raise InputError("a mesh is an object with the key 'kind'; see docs/meshes.md")
+            raise InputError("a mesh is an object with the key 'kind'; see docs/reference/meshes.md")
         made = cls.__new__(cls)
         made.kind, made.folder, made._made = spec["kind"], folder, None
         made.keys = {key: value for key, value in spec.items() if key != "kind"}

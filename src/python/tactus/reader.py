@@ -90,7 +90,7 @@ class Run:
 
     @property
     def status(self) -> dict:
-        """status.json as it is now: `state`, `time`, `share`, `speed`, `wall_left_s`, ... (docs/run-folder.md)."""
+        """status.json as it is now: `state`, `time`, `share`, `speed`, `wall_left_s`, ... (docs/reference/run-folder.md)."""
         return self._json("status.json", {})
 
     @property
@@ -226,7 +226,7 @@ class Run:
         return self._read(f"frame {k}", read)
 
     def field(self, k: int, name: str) -> np.ndarray:
-        """What frame k has on request (docs/run-folder.md): (C) or (V) float32, or of contacts_... (N), (N, 3), (N, 4)."""
+        """What frame k has on request (docs/reference/run-folder.md): (C) or (V) float32, or of contacts_... (N), (N, 3), (N, 4)."""
         if name not in self.fields(k):
             raise InputError(f"frame {k} of {self.folder!r} has no {name!r}; it has {', '.join(self.fields(k)) or 'none'}; ask for it by output.fields")
         return self._rows_of(k, name)

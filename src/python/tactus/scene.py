@@ -9,7 +9,7 @@
     >>> report["vertices"]["all"], report["vertices"]["scripted"]
     (25, 2)
 
-A scene holds exactly what its JSON text says (docs/scene-format.md), so it has the same hash and the same bits.  What is
+A scene holds exactly what its JSON text says (docs/reference/scene-format.md), so it has the same hash and the same bits.  What is
 wrong with arrays is told at once, all else by `check()`, `run` and `Simulation`, in the program's own words.
 """
 import copy
@@ -35,7 +35,7 @@ INLINE_ROWS = 20_000  # a mesh of more rows goes into a file of its own when the
 
 
 class Contact(TypedDict, total=False):
-    """Keys of `contact` (docs/scene-format.md, contact)."""
+    """Keys of `contact` (docs/reference/scene-format.md, contact)."""
     thickness: float
     stiffness: float
     restitution: float
@@ -230,7 +230,7 @@ class Scene:
         frame: time between frames, s
         name: of the scene
         gravity: (3) m/s^2
-        contact, clocks, integrator, discovery, output: dicts with the keys of docs/scene-format.md
+        contact, clocks, integrator, discovery, output: dicts with the keys of docs/reference/scene-format.md
 
     Attributes:
         data: what the scene's JSON says, except that bodies have `Mesh` objects; may be changed
@@ -261,8 +261,8 @@ class Scene:
 
         Args:
             density: kg/m^2 on triangles, kg/m on segments; with `solid` kg/m^3
-            stretch, bend, solid: dicts (docs/scene-format.md, materials)
-            elements: sections of elements that were added to the program (docs/elements.md)
+            stretch, bend, solid: dicts (docs/reference/scene-format.md, materials)
+            elements: sections of elements that were added to the program (docs/reference/elements.md)
         """
         made = plain(given(density=density), f"materials.{name}")
         for key, value in given(stretch=stretch, bend=bend, solid=solid).items():
@@ -530,7 +530,7 @@ class Scene:
         """What `tactus check --json` tells: sha256, vertices, periods, forecast, warnings, ...
 
         Args:
-            pilot: run the scene for so many seconds, in memory, and tell what the whole run will cost (docs/forecast.md);
+            pilot: run the scene for so many seconds, in memory, and tell what the whole run will cost (docs/how-to/why-is-it-slow.md);
                 under mpirun all ranks call it together
         Raises:
             InputError: the scene is wrong, or surfaces overlap at the start

@@ -233,7 +233,7 @@ static void doubt_pressure(struct tac_reader *reader, tac_lid b, const struct sh
 }
 
 /* Triangles of constant strain bend along the lines of their mesh alone: any other fold stretches them by some
- * (h/r)^2/16, with the edge h and the radius r of the fold (docs/materials.md). */
+ * (h/r)^2/16, with the edge h and the radius r of the fold (docs/reference/materials.md). */
 static void doubt_locking(struct tac_reader *reader, const struct tac_body *body, const struct shape *shape)
 {
     const struct tac_settings *s = reader->scene->settings;
@@ -255,7 +255,7 @@ static void doubt_locking(struct tac_reader *reader, const struct tac_body *body
     tac_where(where, "materials", m->name);
     tac_scene_warn(reader, where,
                    "is too stiff for the triangles of \"%.60s\" to fold: %s N/m on edges of %.2g m will stand like a "
-                   "lampshade; take edges of %.1g m, or a softer stretch (docs/fabrics.md)",
+                   "lampshade; take edges of %.1g m, or a softer stretch (docs/how-to/choose-fabric.md)",
                    body->name, tac_shown(m->stretch_stiffness).text, shape->edge,
                    shape->edge * sqrt(sqrt(LOCKED * weight / (.5 * m->stretch_stiffness * strain * strain))));
 }

@@ -142,6 +142,12 @@ def odd_but_good(work):
     check(len(render(flat, "--size", "32x24", "--frames=-2:-1,0", "--sheet", "0")) == 3, "-2:-1 and 0 of three frames is three pictures")
     fallen = write_run(work + "/fallen", [[[0, 0, 0], [1, 0, 0], [0, 0, 1], [5, 5, 5]]], [[0, 1, 2], [0, 1, 1]], gravity=(0, 0, -9.81))
     render(fallen, "--size", "64x48", "--zoom", "0.5", "--azimuth", "200", "--elevation", "80", "--up", "0,0,1")
+    # A close-up of one corner: the triangle there covers more of the picture, and what is far away is not in it.
+    corner = write_run(work + "/corner", [[[0, 0, 0], [1, 0, 0], [0, 0, 1], [5, 5, 5]]], [[0, 1, 2]], gravity=(0, 0, -9.81), points=[3])
+    covered = []
+    for more in ((), ("--near=0.3,0,0.3,0.5",)):
+        covered.append(is_orange(image(render(corner, "--size", "64x48", "--sheet", "0", *more)[0])).sum())
+    check(covered[1] > 3 * covered[0], f"--near is no close-up: {covered} orange pixels")
     only_fixed = write_run(work + "/fixed", [BOX], BOX_TRIANGLES, names=("box",), fixed=("box",))
     render(only_fixed, "--size", "64x48")
     os.remove(one + "/scene.json")
@@ -164,6 +170,8 @@ def bad_input(work):
         ((run, "--zoom", "0"), "--zoom"),
         ((run, "--sheet", "-1"), "--sheet"),
         ((run, "--up", "0,0,0"), "direction"),
+        ((run, "--near", "0,0,0"), "radius"),
+        ((run, "--near", "0,0,0,0"), "radius"),
         ((run, "--no-such"), "--no-such"),
         ((), "DIR"),
     ):

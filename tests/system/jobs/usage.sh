@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$TACTUS_SOURCE"
 fail() { echo "usage.sh: $*"; exit 1; }
 
-for job in jobs/quickstart jobs/test jobs/submit jobs/sweep-table; do
+for job in jobs/quickstart jobs/test jobs/docs jobs/submit jobs/sweep-table; do
     $job --help | grep "^usage: $job" >/dev/null || fail "$job --help does not tell its usage"
 done
 code=0
@@ -20,11 +20,11 @@ said=$(jobs/quickstart no-such-scene.json 2>&1) || code=$?
 # .ci/run is jobs/test.
 [ "$(grep -cvE '^(#|$)' .ci/run)" = 1 ] && grep -q 'jobs/test' .ci/run || fail ".ci/run does more than call jobs/test"
 
-# docs/building.md gives a reason for each package.
+# docs/how-to/build.md gives a reason for each package.
 while read -r group package why; do
     case $group in '' | '#'*) continue ;; esac
     [ -n "$why" ] || fail "jobs/lib/packages gives no reason for $package"
-    grep -qF "\`$package\`" docs/building.md || fail "docs/building.md does not mention $package"
+    grep -qF "\`$package\`" docs/how-to/build.md || fail "docs/how-to/build.md does not mention $package"
 done <jobs/lib/packages
 
 twice=$(awk '!/^#/ && NF { print $2 }' jobs/lib/packages | sort | uniq -d)
@@ -35,7 +35,7 @@ for scene in jobs/scenes/*.json; do
     grep -qF "(jobs/${scene##*/})" README.md || fail "README.md does not mention $scene"
     [ "jobs/${scene##*/}" -ef "$scene" ] || fail "jobs/${scene##*/} is not the scene $scene"
 done
-for page in README.md CONTRIBUTING.md docs/tour.md docs/building.md; do
+for page in README.md CONTRIBUTING.md docs/developers/tour.md docs/how-to/build.md; do
     while read -r link; do
         [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page links to $link, which is not there"
     done < <(grep -oP '\]\(\K(?!https?:|#)[^)]+' "$page")
@@ -45,5 +45,5 @@ done
 tree=$(git ls-files)
 while read -r file; do
     [ "$file" != cmd_NAME.c ] || continue
-    grep -qE "(^|/)${file//./\\.}\$" <<<"$tree" || fail "docs/tour.md speaks of $file, which is not there"
-done < <(grep -oE '[A-Za-z0-9_./-]+\.(c|h|py|md)\b' docs/tour.md | sed 's|^src/app/cmd_NAME.c$|cmd_NAME.c|' | sort -u)
+    grep -qE "(^|/)${file//./\\.}\$" <<<"$tree" || fail "docs/developers/tour.md speaks of $file, which is not there"
+done < <(grep -oE '[A-Za-z0-9_./-]+\.(c|h|py)\b' docs/developers/tour.md | sed 's|^src/app/cmd_NAME.c$|cmd_NAME.c|' | sort -u)

@@ -50,6 +50,13 @@ with tempfile.TemporaryDirectory() as folder:
     held, wanted = (float(x) for x in re.search(r"holds (\S+) mN of the (\S+) mN", told).groups())
     expect(abs(held - wanted) < 0.2 * wanted, f"the finger holds the force: {told}")
 
+    told = script("funnel.py", folder)
+    counts = [float(c) for c in re.findall(r"[\d.]+", told)]
+    expect(len(counts) == 51 and counts[0] == 0 and counts == sorted(counts) and counts[-1] == 640, f"all sand runs out: {told}")
+    with open(os.path.join(SOURCE, "docs/tutorials/grains.md"), encoding="utf-8") as page, open(os.path.join(HERE, "funnel.py"), encoding="utf-8") as file:
+        shown = re.search(r"```python\n(.*?)```", page.read(), re.S)[1]
+        expect(file.read().endswith(shown), "docs/tutorials/grains.md shows the script as it is")
+
     told = script("lazy.py", folder)
     expect("frames so far" in told and "201 frames;" in told, f"a run is read while it goes on: {told}")
     expect(float(re.search(r"off by (\S+) of", told)[1]) < 0.02, f"the books: {told}")

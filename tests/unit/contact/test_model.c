@@ -1,6 +1,6 @@
-/* The layer stack of penalty layers against its formulas (docs/method.md, Penalty layers): tables, a pair's thickness,
- * period and bottom, layer groups, what is a pair. All ways of finding contacts share the model, so no test of equality
- * sees an error in it. */
+/* The layer stack of penalty layers against its formulas (docs/explanation/method.md, Penalty layers): tables, a pair's
+ * thickness, period and bottom, layer groups, what is a pair. All ways of finding contacts share the model, so no test
+ * of equality sees an error in it. */
 #include "contact/model.h"
 #include "unit/elements/support.h"
 

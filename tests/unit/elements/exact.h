@@ -1,4 +1,5 @@
-/* exact.h: potentials and strains in long double, straight from their definitions (docs/method.md, Forces). */
+/* exact.h: potentials and strains in long double, straight from their definitions (docs/explanation/method.md, Forces).
+ */
 #ifndef TACTUS_TESTS_FORCES_EXACT_H
 #define TACTUS_TESTS_FORCES_EXACT_H
 

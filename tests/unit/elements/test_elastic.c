@@ -1,6 +1,6 @@
 /* Elastic forces against their definitions: potentials in long double straight from the scene's rest shape
- * (docs/method.md, Forces), impulses against differences of those, closed forms, balance of momentum, rigid motions,
- * the book of works. */
+ * (docs/explanation/method.md, Forces), impulses against differences of those, closed forms, balance of momentum, rigid
+ * motions, the book of works. */
 #include "exact.h"
 
 static const char materials[] =

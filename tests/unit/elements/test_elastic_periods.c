@@ -1,6 +1,6 @@
-/* Periods and rate classes of the elastic forces (docs/method.md, Forces): the stiffness bounds are bounds of the true
- * spectrum and not wasteful ones, no element ticks slower than its vertices allow, every element is in one class, in
- * key order. */
+/* Periods and rate classes of the elastic forces (docs/explanation/method.md, Forces): the stiffness bounds are bounds
+ * of the true spectrum and not wasteful ones, no element ticks slower than its vertices allow, every element is in one
+ * class, in key order. */
 #include "scene/period.h"
 #include "support.h"
 

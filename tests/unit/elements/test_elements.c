@@ -259,7 +259,7 @@ static double largest_row(const struct tac_element_list *list, size_t e, const d
 }
 
 /* At the start each element's stiffness is within the bound that periods follow from: for membranes within twice it
- * (docs/elements.md tells why). */
+ * (docs/reference/elements.md tells why). */
 static void test_bounds(const struct tac_scene *scene, const struct tac_element_set *set)
 {
     for (int k = 0; k < set->count; k++)

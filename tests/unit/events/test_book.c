@@ -1,6 +1,6 @@
-/* The book of works (docs/method.md, Energy and the book).  If this fails, some kick is missing from the book, entered
- * twice, or survived a rollback; or the columns `work` and `dissipated` are not what scripts put in and restitution
- * took out. */
+/* The book of works (docs/explanation/method.md, Energy and the book).  If this fails, some kick is missing from the
+ * book, entered twice, or survived a rollback; or the columns `work` and `dissipated` are not what scripts put in and
+ * restitution took out. */
 #include "support.h"
 
 /* Sum of the works of all kicks = change of kinetic energy, to round-off, however the vertices are held. */

@@ -1,5 +1,6 @@
-/* Loads against closed forms, and their place in the book (docs/method.md, Energy and the book).  If this fails, a
- * load's ticks do not add up to the force that the scene prescribes, or the column `work` is not what it did. */
+/* Loads against closed forms, and their place in the book (docs/explanation/method.md, Energy and the book).  If this
+ * fails, a load's ticks do not add up to the force that the scene prescribes, or the column `work` is not what it did.
+ */
 #include "support.h"
 
 /* Of the chain that is pulled: no motion, no gravity. */

@@ -1,4 +1,4 @@
-/* test_order.c: forces of one instant commute (docs/method.md, Time and order).
+/* test_order.c: forces of one instant commute (docs/explanation/method.md, Time and order).
  *
  * An instant's kicks are given again and again from the same state, each time in another order: of kinds, of periods,
  * of the elements of each kind, of the layer groups that tick. What follows from positions (what elements and layers

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""fabrics.py [--table]: every material of docs/fabrics.md is one that `tactus check` takes, and the page's table of costs and looks is what
+"""fabrics.py [--table]: every material of docs/how-to/choose-fabric.md is one that `tactus check` takes, and the page's table of costs and looks is what
 check and the formulas say.  --table prints the table, to be put into the page.  If it fails, users copy a material that is refused, or plan with
 costs of another version.
 """
@@ -15,7 +15,7 @@ ROOT = os.environ.get("TACTUS_SOURCE") or os.path.join(os.path.dirname(os.path.a
 TACTUS = os.environ.get("TACTUS", os.path.join(ROOT, "build", "tactus"))
 ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self", "OMPI_MCA_mtl": "^ofi,psm2",
          "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-PAGE, GRAVITY, HUNG, CELLS = os.path.join(ROOT, "docs/fabrics.md"), 9.81, 1., 20
+PAGE, GRAVITY, HUNG, CELLS = os.path.join(ROOT, "docs/how-to/choose-fabric.md"), 9.81, 1., 20
 NAMES = ("silk", "cotton", "denim", "rubber sheet", "paper", "steel foil", "rope", "chain mail", "plastic bag", "skin")
 
 

@@ -64,7 +64,7 @@ static void test_distance_gradient(enum tac_pair_type type, enum input_family fa
     CHECK(worst < 1e-4, "gradient off by %g", worst);
 }
 
-/* m, in double-double, from its definition (docs/method.md, Penalty layers). */
+/* m, in double-double, from its definition (docs/explanation/method.md, Penalty layers). */
 static dd reference_mollifier(const double x[4][3])
 {
     dd u[3], v[3], n[3];

@@ -2,7 +2,7 @@
 """closed_forms.py: the implicit integrator against what it must do exactly.
 
 Free fall to the last digits; an oscillator's loss per step and the order of each scheme; the gap at which a particle comes to rest; how far one slides; a slope on
-which it stays or goes; limits of stretch.  If it fails, a step solves another equation than docs/implicit.md says."""
+which it stays or goes; limits of stretch.  If it fails, a step solves another equation than docs/reference/implicit.md says."""
 
 import csv
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """directions.py: what barriers' negative curvature at a step's end, and directions that are made longer again and again, save.
 
-If it fails, one of the two (docs/implicit.md, Newton iterations) does not act any more where it should: results are as right as before, and slower.
+If it fails, one of the two (docs/reference/implicit.md, Newton iterations) does not act any more where it should: results are as right as before, and slower.
 """
 
 import csv

@@ -2,7 +2,7 @@
 """petsc.py: the solver "petsc" gives the same motion as "invariant" within a stated tolerance, on one rank and on two; its runs are proven by the
 audit, run.json says that its bits depend on the ranks, other options of PETSc do it too, and wrong ones end in one sentence.
 
-Skipped (77) where the program was built without PETSc (docs/solver.md, PETSc). If it fails, a linear system is solved to something else."""
+Skipped (77) where the program was built without PETSc (docs/how-to/use-petsc.md). If it fails, a linear system is solved to something else."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def main():
         code, text = run("probe", kind="petsc")
         if code == 2 and 'there is no linear solver "petsc" in this build' in text:
             check(text.count("\n") == 1, "without PETSc: one sentence", text)
-            print("skipped: this program was built without PETSc; docs/solver.md says how to build it with it")
+            print("skipped: this program was built without PETSc; docs/how-to/use-petsc.md says how to build it with it")
             sys.exit(1 if failures else 77)
         run("invariant")
         for name, ranks, options in (("mumps", 1, ""), ("mumps2", 2, ""), ("jacobi", 2, "-pc_type bjacobi -sub_pc_type icc"), ("gamg", 1, "-pc_type gamg")):

@@ -78,17 +78,17 @@ check(r.code == 1 and r.out.endswith("different\n"), "diff: " + r.out + r.err)
 refused(tactus("diff", "1-small/checkpoint.h5", "1-empty/checkpoint.h5"), 2, "50 and 7 vertices")
 refused(tactus("diff", "1-small/checkpoint.h5", "nowhere"), 2, "nowhere.*No such file")
 
-# docs/run-folder.md names everything in it.
-text = open(os.environ["TACTUS_SOURCE"] + "/docs/run-folder.md", encoding="utf-8").read()
+# docs/reference/file-formats.md names everything in it.
+text = open(os.environ["TACTUS_SOURCE"] + "/docs/reference/file-formats.md", encoding="utf-8").read()
 with h5py.File("1-small/checkpoint.h5", "r") as f:
     for name in list(f) + list(f.attrs):
-        check("`%s`" % re.sub("^(element_.*_)[0-9]+$", "\\1K", name) in text, "docs/run-folder.md does not name " + name)
+        check("`%s`" % re.sub("^(element_.*_)[0-9]+$", "\\1K", name) in text, "docs/reference/file-formats.md does not name " + name)
 
 whole = open("1-small/checkpoint.h5", "rb").read()
 
 
 def stamp(data):
-    """The head that belongs to the contents, as docs/run-folder.md describes it."""
+    """The head that belongs to the contents, as docs/reference/file-formats.md describes it."""
     body = bytes(data[512:])
     head = b"TACTUSCP" + struct.pack("<IIq", 2, zlib.crc32(body), len(body))
     return head + bytes(512 - len(head)) + body

@@ -1,18 +1,25 @@
 #!/usr/bin/python3
-"""docs/run-folder.md names every file, dataset, column and key that a run makes, and its Python example works.  If this
-fails, the reference is out of date."""
+"""The pages of reference on the run folder and on file formats name every file, dataset, column and key that a run makes, and the example of
+docs/how-to/read-results.md works.  If this fails, the documents are out of date."""
 import json
 
 import h5py
 
 from common import *
 
-text = open(os.environ["TACTUS_SOURCE"] + "/docs/run-folder.md", encoding="utf-8").read()
+
+
+def page(name):
+    with open(os.environ["TACTUS_SOURCE"] + "/docs/" + name, encoding="utf-8") as file:
+        return file.read()
+
+
+text, how = page("reference/run-folder.md") + page("reference/file-formats.md"), page("how-to/read-results.md")
 must_write("drop.run")
 
 
 def named(word):
-    check("`%s`" % word in text, "docs/run-folder.md does not name %s" % word)
+    check("`%s`" % word in text, "neither docs/reference/run-folder.md nor file-formats.md names %s" % word)
 
 
 def short(word, words):
@@ -41,10 +48,10 @@ for column in columns:
     if not short(column, columns):
         named(column)
 
-code = text.split("```python\n")[1].split("```")[0]
+code = how.split("```python\n")[1].split("```")[0]
 r = call("/usr/bin/python3", "-c", code)
 check(r.code == 0 and len(r.out.splitlines()) >= 6, "the example: " + r.out + r.err)
-for line in text.split("```\ntactus status")[1].split("```")[0].splitlines():
+for line in how.split("```\ntactus status")[1].split("```")[0].splitlines():
     if line.startswith("tactus info") or line.startswith("tactus export"):
         words = line.split("#")[0].split()
         r = tactus(*words[1:])

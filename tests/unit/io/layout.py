@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The run folder as docs/run-folder.md promises it, read back with h5py and plain Python.
+"""The run folder as docs/reference/run-folder.md promises it, read back with h5py and plain Python.
 If this fails, scripts and ParaView states that users wrote against the format break."""
 import csv
 import json

@@ -15,7 +15,7 @@ ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_pml": "ob1", "OMPI_MC
 SCENE = {"format": "tactus-scene/1", "time": {"end": .03125, "frame": .015625}, "gravity": [0, -9, 0], "contact": {"thickness": .01, "stiffness": 100},
          "materials": {"m": {"density": .2, "stretch": {"model": "cst", "stiffness": 60}}},
          "bodies": [{"name": "a", "material": "m", "mesh": {"kind": "grid", "size": [1, 1], "cells": [3, 3]}}]}
-# As in docs/scene-format.md; that they are what was measured is tested by physics_accuracy.
+# As in docs/reference/scene-format.md; that they are what was measured is tested by physics_accuracy.
 LEVELS = {"draft": (.25, .3), "standard": (.1, .15), "fine": (.05, .075)}
 failures, checks = [], 0
 

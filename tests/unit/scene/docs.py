@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs.py PROBE: docs/scene-format.md tells about every key, and its examples and those of docs/materials.md are scenes that the reader takes
+"""docs.py PROBE: docs/reference/scene-format.md tells about every key, and its examples and those of docs/reference/materials.md are scenes that the reader takes
 without a warning.  If it fails, a user who copies from the reference gets an error, or a key is undocumented."""
 
 import json
@@ -35,13 +35,13 @@ def words(node):
 
 def main():
     docs = os.path.join(os.environ["TACTUS_SOURCE"], "docs")
-    with open(os.path.join(docs, "scene-format.md")) as file:
+    with open(os.path.join(docs, "reference/scene-format.md")) as file:
         text = file.read()
     with open(os.path.join(docs, "scene.schema.json")) as file:
         schema = json.load(file)
     failures = [f"'{word}' of the schema is not in scene-format.md" for word in sorted(set(keys(schema)) | set(words(schema)))
                 if not re.search(rf'(?:[`".]|## ){re.escape(word)}(?:[`"]|\n)', text)]
-    with open(os.path.join(docs, "materials.md")) as file:
+    with open(os.path.join(docs, "reference/materials.md")) as file:
         examples = re.findall(r"```json\n(.*?)```", text + file.read(), re.S)
     probe = scenes.Probe(sys.argv[1])
     for example, reply in zip(examples, probe.ask(examples)):
