@@ -262,15 +262,13 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
     for (int kind = 0; kind < TAC_KINDS && !err; kind++) {
         struct tac_element_states all = c->element[kind];
         size_t total = 0;
-        char *row = NULL;
-        if (all.nodes == 0) /* on all ranks */
-            continue;
-        err = gather(sim->ctx, TAC_OK, (size_t)all.count, all.row, tac_element_row_size(&all), &row, &total);
-        all.row = row;
+        all.row = NULL;
+        if (all.nodes > 0) /* on all ranks */
+            err = gather(sim->ctx, TAC_OK, (size_t)all.count, c->element[kind].row, tac_element_row_size(&all),
+                         &all.row, &total);
         all.count = (tac_lid)total;
-        if (!err)
-            tac_implicit_rests_in(sim, kind, &all);
-        free(row);
+        tac_implicit_rests_in(sim, kind, &all);
+        free(all.row);
     }
     return err;
 }

@@ -78,13 +78,9 @@ void tac_implicit_flow(struct tac_implicit *sim)
 
 static enum tac_err rests_of_kind(struct tac_implicit *sim, int k, struct tac_element_states *s)
 {
-    enum tac_err err = TAC_OK;
     const struct tac_implicit_elements *l = &sim->list[k];
-    char **out = (char **)&s->row;
-    if (l->yield == NULL)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, l->count, tac_element_row_size(s), out));
-    for (size_t e = 0; e < l->count; e++) {
+    const enum tac_err err = tac_alloc(sim->ctx, l->yield ? l->count : 0, tac_element_row_size(s), &s->row);
+    for (size_t e = 0; !err && l->yield != NULL && e < l->count; e++) {
         const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
         if (!(l->yield[e] > 0) || !l->counted[e])
             continue;
@@ -97,22 +93,20 @@ static enum tac_err rests_of_kind(struct tac_implicit *sim, int k, struct tac_el
     }
     if (s->count > 0)
         qsort(s->row, (size_t)s->count, tac_element_row_size(s), tac_element_state_compare);
-done:
     return err;
 }
 
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
-    for (int k = 0; k < sim->set.count; k++) {
+    for (int k = 0; k < sim->set.count && !err; k++) {
         const struct tac_element *element = sim->list[k].element;
         if (element->memory == NULL) /* the implicit integrator's own elements, too, which have no kind */
             continue;
         struct tac_element_states *s = &c->element[tac_kind_of_element(k)];
         *s = (struct tac_element_states){.nodes = element->nodes, .width = element->width};
-        TAC_TRY(rests_of_kind(sim, k, s));
+        err = rests_of_kind(sim, k, s);
     }
-done:
     return err;
 }
 
@@ -132,9 +126,8 @@ void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_
             else
                 high = middle;
         }
-        if (low == l->count || sim->set.list[k].id[l->of[low]] != row->id)
-            continue; /* of other ranks */
-        memcpy(&l->rest[low * (size_t)l->element->width], tac_element_rest(s, row),
-               (size_t)l->element->width * sizeof *l->rest);
+        if (low < l->count && sim->set.list[k].id[l->of[low]] == row->id) /* else of other ranks */
+            memcpy(&l->rest[low * (size_t)l->element->width], tac_element_rest(s, row),
+                   (size_t)l->element->width * sizeof *l->rest);
     }
 }

@@ -114,8 +114,7 @@ static enum tac_err collect_kind(struct tac_sim *sim, const struct place *place,
 {
     enum tac_err err;
     struct tac_element_state *row = NULL;
-    char **out = (char **)&s->row;
-    TAC_TRY(tac_alloc(sim->ctx, end - begin, tac_element_row_size(s), out));
+    TAC_TRY(tac_alloc(sim->ctx, end - begin, tac_element_row_size(s), &s->row));
     for (size_t k = begin; k < end; k++) {
         const struct place *p = &place[k];
         if (!p->mine)

@@ -509,10 +509,8 @@ static enum tac_err divide_by_kind_1(struct tac_checkpoint_reader *r, const stru
         rows[row[k].kind]++;
     for (int kind = 1; kind < TAC_KINDS; kind++) {
         struct tac_element_states *s = &r->c->element[kind];
-        char *data = NULL;
         *s = (struct tac_element_states){.nodes = 4, .width = width_1(kind)};
-        TAC_TRY(tac_alloc(r->ctx, rows[kind], tac_element_row_size(s), &data));
-        s->row = data;
+        TAC_TRY(tac_alloc(r->ctx, rows[kind], tac_element_row_size(s), &s->row));
     }
 done:
     return err;
