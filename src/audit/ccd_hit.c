@@ -1,7 +1,7 @@
 /* ccd_hit.c: proofs that two primitives do touch, for ccd.c (docs/explanation/ccd.md, Why hit is a proof). */
 #include "audit/ccd_solid.h"
 
-#include "overlap/predicates.h"
+#include "geometry/exact/predicates.h"
 
 #include <math.h>
 #include <string.h>

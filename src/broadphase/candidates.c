@@ -173,7 +173,7 @@ void tac_candidates_box(void *context, int32_t i, struct tac_dop *box)
     const struct tac_candidates *c = boxes->c;
     const struct tac_primitive *q = &boxes->primitive[i];
     const struct tac_settings *s = boxes->view->scene->settings;
-    const double margin = .5 * s->contact.thickness + s->body[q->body].radius + 1e-12 * c->extent,
+    const double margin = .5 * boxes->view->margin * s->contact.thickness + s->body[q->body].radius + 1e-12 * c->extent,
                  *frame = &c->frame[3 * q->body];
     tac_dop_empty(box);
     for (int n = 0; n < q->count; n++) {
@@ -306,11 +306,9 @@ static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates
     return take_part(view);
 }
 
-/* Local. Makes the list, from the trajectory bounds of this rank and of its ghosts. */
-static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
+/* Local. Frames and boxes, from the trajectory bounds of this rank and of its ghosts. */
+static void lay_boxes(struct tac_view *view, struct tac_candidates *c)
 {
-    enum tac_err err;
-    size_t count = 0;
     tac_candidates_frames(view, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
         if (!c->still[b] || c->tree[b]->stale)
@@ -319,6 +317,14 @@ static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
             tac_candidates_boxes(view, c, b, &c->remote.primitive[c->remote.begin[b]], c->remote.tree[b]);
     }
     c->remote.fresh = false;
+}
+
+/* Local. Makes the list. */
+static enum tac_err make_list(struct tac_view *view, struct tac_candidates *c)
+{
+    enum tac_err err;
+    size_t count = 0;
+    lay_boxes(view, c);
     /* The old list is not needed any more; its memory takes what the search finds. */
     c->found = (struct tac_found){c->capacity, c->slack.capacity, c->list, c->slack.of};
     c->list = NULL;
@@ -355,6 +361,21 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
     view->counters->candidates = (int64_t)c->count;
 done:
     return err;
+}
+
+enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context)
+{
+    enum tac_err err = TAC_OK;
+    c->span_s = 1; /* the ways' ends */
+    lay_path_bounds(view, c, c->span_s);
+    if (view->halo)
+        err = tac_remote_fetch(view, c);
+    if (!err) {
+        lay_boxes(view, c);
+        err = tac_candidates_show_found(view, c, true, take, context);
+    }
+    c->builds++;
+    return tac_agree(view->ctx, err);
 }
 
 void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)

@@ -70,6 +70,18 @@ struct tac_slacks {
     bool committed;       /* the window under way begins at `end` */
 };
 
+/* A pair that a search has found. */
+struct tac_found_pair {
+    enum tac_pair_type type;
+    tac_lid id[2], v[4];      /* of its primitives, as in its key; its vertices in the order of distance.h */
+    double radius, thickness; /* m */
+    double d;                 /* distance of the centres of its trajectory bounds where these are searched from, m */
+    double wait;              /* share of what is left of the lifetime before which it cannot come near; no number: of
+                               * places that are none */
+};
+/* Takes one.  Fails where there is no memory. */
+typedef enum tac_err tac_take_pair(void *context, const struct tac_found_pair *pair);
+
 /* What a search has found, as entries of a list; all of them must be looked at. */
 struct tac_found {
     size_t capacity, slack_capacity;
@@ -171,6 +183,8 @@ struct tac_candidates {
     tac_time horizon;                  /* lifetime asked for */
     struct tac_descent descent;        /* of it */
     double skin;                       /* usual trajectory bound radius, m */
+    double edge;                       /* mean of what can move, m; 0: there is none */
+    bool fine;                         /* edges are not much longer than the thickness */
     double farthest; /* m; of coordinates: beyond, what they are rounded by tells no neighbours apart */
     double extent;   /* largest coordinate, m */
 
@@ -229,6 +243,10 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
  * per time.  The window under way began at `start`; all before `reached` is run; `length`: of windows. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
+/* Collective; local on one rank.  For an integrator that keeps a list of its own: shows every pair that may come near
+ * while all vertices go together, from c->x by c->move[].u, and stay within c->skin of these straight ways.  Each pair
+ * once, in no certain order; c->cost.build: what it took. */
+enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context);
 /* What becomes of a list of which vertices have left their trajectory bounds, from the least to do to the most. */
 enum tac_repair {
     TAC_REPAIR_DONE,     /* it is repaired, and no other rank is concerned */
@@ -275,6 +293,9 @@ enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candi
 /* Local. Fills c->found with the pairs that may touch while the trajectory bounds hold, all limits, and all active
  * pairs, each once; how many in *count.  Boxes and frames are laid.  TAC_ERR_RUN: no memory. */
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count);
+/* Local. Shows the pairs that may come near while the trajectory bounds hold, each once.  Boxes and frames are laid. */
+enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candidates *c, bool straight,
+                                       tac_take_pair *take, void *context);
 /* Local. c->frame, each body's: the mean of the velocities of its trajectory bounds here. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
 /* The box of primitive i of these in the frame of its body: its vertices' trajectory bounds over the lifetime, and half

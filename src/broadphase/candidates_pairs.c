@@ -16,35 +16,45 @@ struct look {
     double room;   /* what is left of it without the radii and rounding, m */
     double travel; /* most that it changes by over what is left of the lifetime, m */
     double start;  /* distance at the start of the scene, m */
+    double clear;  /* a straight way: what is left on all of it as `room`, seen along one direction; else -infinity */
 };
 
-/* Enters a pair if it may touch while the trajectory bounds hold.  Whether it is active is asked later, of all. */
-static enum tac_err enter(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair,
-                          const struct look *look)
+/* Hands on a pair if it may touch while the trajectory bounds hold. */
+static enum tac_err hand_on(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair,
+                            const struct look *look)
 {
-    enum tac_err err = TAC_OK;
-    struct tac_view *view = search->view;
-    struct tac_candidates *c = search->c;
     struct tac_form form;
-    tac_model_thickness(view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
-    const double first = tac_model_reach(view->model, &form, 1), room = look->room - first;
+    tac_model_thickness(search->view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
+    const double first = form.radius + form.thickness * search->view->margin, room = look->room - first;
     /* Of what is left of the lifetime, before which nothing happens. */
     const double wait = room <= 0 ? 0 : room / look->travel;
-    if (wait > 1)
+    if (wait > 1 || look->clear > first)
         return TAC_OK;
-    const struct tac_candidate q = {.key = tac_pair_key(type, pair->id[0], pair->id[1]),
-                                    .slot = -1,
-                                    .type = (uint8_t)type,
-                                    /* centres of trajectory bounds are places only when these are new */
-                                    .d = search->changed ? -INFINITY : tac_single_below(look->d),
-                                    .next = tac_single_above(first),
-                                    .change =
-                                        tac_single_below((c->from_s + wait * (c->span_s - c->from_s)) / c->span_s),
-                                    .tolerance = tac_candidates_tolerance(c, form.thickness)};
-    TAC_TRY(tac_candidates_append(view, c, search->count, q, pair->v));
-    search->count++;
-done:
-    return err;
+    const struct tac_found_pair found = {.type = type,
+                                         .id = {pair->id[0], pair->id[1]},
+                                         .v = {pair->v[0], pair->v[1], pair->v[2], pair->v[3]},
+                                         .radius = form.radius,
+                                         .thickness = form.thickness,
+                                         .d = look->d,
+                                         .wait = wait};
+    return search->take(search->context, &found);
+}
+
+/* The least that two primitives are apart along the unit vector `along`, at the start and at the end of their ways u,
+ * and so in between.  The first has the first vertices. */
+static double least_along(int first, int n, const double along[3], const double (*x)[3], const double (*u)[3])
+{
+    double least = INFINITY;
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < n; j++) {
+            double d[3], way[3];
+            tac_sub(d, x[i], x[j]);
+            tac_sub(way, u[i], u[j]);
+            const double begin = tac_dot(along, d), end = begin + tac_dot(along, way);
+            least = begin < least ? begin : least;
+            least = end < least || !(end == end) ? end : least; /* what is no number stays */
+        }
+    return least;
 }
 
 /* A pair of any type, alone. */
@@ -67,16 +77,19 @@ static enum tac_err look_at_one(struct tac_search *search, enum tac_pair_type ty
             rb = rb > path_bound->radius ? rb : path_bound->radius;
     }
     tac_near_pair(type, x, &near);
+    look.clear = -INFINITY;
+    if (search->straight)
+        look.clear = least_along(first, n, near.n, x, u) - ra - rb - 1e-12 * c->extent;
     look.d = near.d;
     look.room = near.d - ra - rb - 1e-12 * c->extent;
     look.travel = tac_relative(type, u);
-    if (look.room - look.travel > pair->reach)
+    if (look.room - look.travel > pair->reach || look.clear > pair->reach)
         return TAC_OK;
     for (int i = 0; i < n; i++)
         memcpy(x[i], &search->view->scene->mesh->x[3 * pair->v[i]], sizeof x[i]);
     tac_near_pair(type, x, &near);
     look.start = near.d;
-    return enter(search, type, pair, &look);
+    return hand_on(search, type, pair, &look);
 }
 
 /* Four rows of four numbers, from the addresses p[]. */
@@ -86,15 +99,15 @@ TAC_FOUR_INLINE void load(tac_four row[4], const double *const p[4])
         memcpy(&row[l], p[l], sizeof row[l]);
 }
 
-/* Distances of four pairs of one type, as tac_near_pair() tells them. */
-TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3])
+/* Distances of four pairs of one type, and unit vectors along them, as tac_near_pair() tells them. */
+TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3], tac_four along[3])
 {
     struct tac_near_four near;
-    if (edges) {
+    int careful = 0;
+    if (edges)
         (void)tac_near_four_edge_edge(x, &near); /* what it tells is about mollifiers */
-        return near.d;
-    }
-    const int careful = tac_near_four_vertex_triangle(x, &near);
+    else
+        careful = tac_near_four_vertex_triangle(x, &near);
     for (int l = 0; l < 4; l++)
         if (careful >> l & 1) {
             double y[4][3];
@@ -104,8 +117,28 @@ TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3])
                     y[k][c] = x[k][c][l];
             tac_near_vertex_triangle(y, &one);
             near.d[l] = one.d;
+            for (int c = 0; c < 3; c++)
+                near.n[c][l] = one.n[c];
         }
+    for (int c = 0; c < 3; c++)
+        along[c] = near.n[c];
     return near.d;
+}
+
+/* least_along() of four pairs. */
+TAC_FOUR_INLINE tac_four four_along(int first, const tac_four along[3], const tac_four x[4][3], const tac_four u[4][3])
+{
+    tac_four least = tac_four_all(INFINITY);
+    for (int i = 0; i < first; i++)
+        for (int j = first; j < 4; j++) {
+            tac_four d[3], way[3];
+            tac_four_sub(d, x[i], x[j]);
+            tac_four_sub(way, u[i], u[j]);
+            const tac_four begin = tac_four_dot(along, d), end = begin + tac_four_dot(along, way);
+            least = tac_four_select(begin < least, begin, least);
+            least = tac_four_select((end < least) | ~(end == end), end, least);
+        }
+    return least;
 }
 
 /* look_at_one() of four pairs of one type side by side; of `count`, the others repeat the first. */
@@ -142,9 +175,13 @@ static enum tac_err look_at_four(struct tac_search *search, int edges, const str
             const tac_four dd = tac_four_dot(d, d);
             squared = tac_four_select(dd > squared, dd, squared);
         }
-    const tac_four d = distances(edges, x), room = d - ra - rb - tac_four_all(1e-12 * c->extent),
+    tac_four along[3];
+    const tac_four d = distances(edges, x, along), room = d - ra - rb - tac_four_all(1e-12 * c->extent),
                    travel = tac_four_sqrt(squared), reach = {p[0]->reach, p[1]->reach, p[2]->reach, p[3]->reach};
-    const int gone = tac_four_lanes(room - travel > reach);
+    tac_four clear = tac_four_all(-INFINITY);
+    if (search->straight)
+        clear = four_along(first, along, x, u) - ra - rb - tac_four_all(1e-12 * c->extent);
+    const int gone = tac_four_lanes((room - travel > reach) | (clear > reach));
     if (gone == 0xf)
         return TAC_OK;
     const double *at = search->view->scene->mesh->x;
@@ -154,10 +191,10 @@ static enum tac_err look_at_four(struct tac_search *search, int edges, const str
                                   at[3 * p[3]->v[k] + i]};
             x[k][i] = row;
         }
-    const tac_four start = distances(edges, x);
+    const tac_four start = distances(edges, x, along);
     for (int l = 0; l < count; l++)
         if (!(gone >> l & 1))
-            TAC_TRY(enter(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l]}));
+            TAC_TRY(hand_on(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l], clear[l]}));
 done:
     return err;
 }
@@ -175,6 +212,17 @@ done:
     return err;
 }
 
+/* Is a pair this rank's to find? */
+static bool is_ours(const struct tac_view *view, enum tac_pair_type type, const tac_lid *v)
+{
+    if (view->owner == NULL)
+        return tac_model_decider(view->model, type, v) < view->state->owned;
+    for (int i = 0; i < tac_pair_vertices(type); i++)
+        if (view->owner[v[i]] == view->ctx->rank)
+            return true;
+    return false;
+}
+
 /* Looks at a pair, now or when there are four of its type. */
 static enum tac_err consider(struct tac_search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
                              const tac_lid *va, const tac_lid *vb)
@@ -187,7 +235,7 @@ static enum tac_err consider(struct tac_search *search, enum tac_pair_type type,
         pair.v[i] = i < first ? va[i] : vb[i - first];
         w += view->model->w_ever[pair.v[i]];
     }
-    if (w == 0 || tac_model_decider(view->model, type, pair.v) >= view->state->owned) /* another rank decides it */
+    if (w == 0 || !is_ours(view, type, pair.v))
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)
@@ -297,7 +345,7 @@ static double far_for(const struct tac_search *search, const tac_lid *va, int na
             least = squared < least ? squared : least;
         }
     least = (1 + 1e-9) * sqrt(least); /* the distance itself is rounded too */
-    return away - search->reach + fmin(thickness, s->settings->contact.rest_fraction * least);
+    return away - search->reach + search->view->margin * fmin(thickness, s->settings->contact.rest_fraction * least);
 }
 
 static bool has_vertex(const struct tac_primitive *p, tac_lid v)

@@ -123,7 +123,9 @@ enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates
          MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
     const double edge = all[1] > 0 ? all[0] / all[1] : 0, thickness = s->settings->contact.thickness;
+    c->edge = edge;
     c->skin = all[1] > 0 ? (edge < 2 * thickness ? FINE_SKIN : SKIN) * edge : .25 * thickness;
+    c->fine = c->skin < .25 * thickness;
     c->farthest = c->skin > 0 ? FARTHEST * c->skin : BEYOND;
     return TAC_OK;
 }

@@ -20,6 +20,12 @@ static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
     return tac_patches_hold(search->c, search->view->scene->mesh->x, search->patches, block_a, block_b, &search->cost);
 }
 
+/* Are not all pairs of this rank's primitives looked for? */
+static bool is_part(const struct tac_view *view, const struct tac_candidates *c)
+{
+    return c->crossing || view->owner != NULL;
+}
+
 static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid b, bool remote)
 {
     struct tac_candidates *c = search->c;
@@ -33,15 +39,15 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = remote ? &c->remote.primitive[c->remote.begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
-    const bool ours = c->crossing && !remote, part = search->changed || ours;
-    if (ours && !c->bordered[a] && !c->bordered[b])
+    const bool ours = is_part(search->view, c) && !remote, part = search->changed || ours;
+    if (c->crossing && ours && !c->bordered[a] && !c->bordered[b])
         return TAC_OK;
     if (part && !c->tree[a]->changed[0] && !other->changed[0])
         return TAC_OK;
-    search->reach = s->settings->contact.thickness + s->settings->body[a].radius + s->settings->body[b].radius;
+    search->reach = search->view->margin * s->settings->contact.thickness + s->settings->body[a].radius +
+                    s->settings->body[b].radius;
     /* In coarser meshes hardly any pair has less than the whole thickness: not worth asking. */
-    search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 &&
-                   c->skin < .25 * s->settings->contact.thickness;
+    search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 && c->fine;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);
@@ -193,16 +199,45 @@ done:
     return err;
 }
 
+/* Entries of a list in the making, c->found. */
+struct listing {
+    struct tac_view *view;
+    struct tac_candidates *c;
+    size_t count;
+    bool changed; /* a repair */
+};
+
+/* context: a struct listing; a tac_take_pair.  Whether the pair is active is asked later, of all. */
+static enum tac_err list_pair(void *context, const struct tac_found_pair *pair)
+{
+    enum tac_err err;
+    struct listing *listing = context;
+    struct tac_candidates *c = listing->c;
+    const struct tac_candidate q = {
+        .key = tac_pair_key(pair->type, pair->id[0], pair->id[1]),
+        .slot = -1,
+        .type = (uint8_t)pair->type,
+        /* centres of trajectory bounds are places only when these are new */
+        .d = listing->changed ? -INFINITY : tac_single_below(pair->d),
+        .next = tac_single_above(pair->radius + pair->thickness),
+        .change = tac_single_below((c->from_s + pair->wait * (c->span_s - c->from_s)) / c->span_s),
+        .tolerance = tac_candidates_tolerance(c, pair->thickness)};
+    TAC_TRY(tac_candidates_append(listing->view, c, listing->count, q, pair->v));
+    listing->count++;
+done:
+    return err;
+}
+
 /* Which of the pairs that were found are active: these may be needed at once.  In a repair, active pairs that stayed on
  * the list are not entered again.  What a table in memory tells is fetched for many pairs before it is asked. */
-static void find_slots(struct tac_search *search)
+static void find_slots(struct listing *listing)
 {
     enum { TOGETHER = 32 };
-    const struct tac_active *active = search->view->active;
-    struct tac_candidates *c = search->c;
+    const struct tac_active *active = listing->view->active;
+    struct tac_candidates *c = listing->c;
     size_t count = 0;
-    for (size_t begin = 0; begin < search->count; begin += TOGETHER) {
-        const size_t end = begin + TOGETHER < search->count ? begin + TOGETHER : search->count;
+    for (size_t begin = 0; begin < listing->count; begin += TOGETHER) {
+        const size_t end = begin + TOGETHER < listing->count ? begin + TOGETHER : listing->count;
         uint32_t tag[TOGETHER];
         for (size_t k = begin; k < end; k++) {
             tag[k - begin] = tac_active_tag(c->found.of[k].key);
@@ -226,15 +261,15 @@ static void find_slots(struct tac_search *search)
             count++;
         }
     }
-    search->count = count;
+    listing->count = count;
 }
 
 /* Limits are always on the list. */
-static enum tac_err add_limits(struct tac_search *search)
+static enum tac_err add_limits(struct listing *listing)
 {
     enum tac_err err = TAC_OK;
-    struct tac_view *view = search->view;
-    struct tac_candidates *c = search->c;
+    struct tac_view *view = listing->view;
+    struct tac_candidates *c = listing->c;
     struct tac_limit limit = {0};
     while (tac_limits_next(view->model, &limit)) {
         struct tac_form form;
@@ -249,20 +284,20 @@ static enum tac_err add_limits(struct tac_search *search)
                                         .next = tac_single_above(slot >= 0 ? view->active->pair[slot].next
                                                                            : tac_model_reach(view->model, &form, 1)),
                                         .tolerance = tac_candidates_tolerance(c, form.thickness)};
-        TAC_TRY(tac_candidates_append(view, c, search->count, q, limit.v));
-        search->count++;
+        TAC_TRY(tac_candidates_append(view, c, listing->count, q, limit.v));
+        listing->count++;
     }
 done:
     return err;
 }
 
 /* Watched pairs that cannot touch any more stay on the list until they are dropped. */
-static enum tac_err keep_active(struct tac_search *search)
+static enum tac_err keep_active(struct listing *listing)
 {
     enum tac_err err = TAC_OK;
-    struct tac_view *view = search->view;
-    struct tac_candidates *c = search->c;
-    for (size_t k = 0; k < search->count; k++)
+    struct tac_view *view = listing->view;
+    struct tac_candidates *c = listing->c;
+    for (size_t k = 0; k < listing->count; k++)
         if (c->found.of[k].slot >= 0)
             view->active->pair[c->found.of[k].slot].listed = 1;
     for (size_t k = 0; k < view->active->pair_count; k++) {
@@ -274,8 +309,8 @@ static enum tac_err keep_active(struct tac_search *search)
                                             .type = p->type,
                                             .next = tac_single_above(p->next),
                                             .tolerance = tac_candidates_tolerance(c, p->form.thickness)};
-            TAC_TRY(tac_candidates_append(view, c, search->count, q, p->v));
-            search->count++;
+            TAC_TRY(tac_candidates_append(view, c, listing->count, q, p->v));
+            listing->count++;
         }
         p->listed = 0;
     }
@@ -283,16 +318,24 @@ done:
     return err;
 }
 
-/* Marks what is not inner, in trees that have just been refitted: of the rest no pair is looked for. */
-static void mark_border(struct tac_view *view, struct tac_candidates *c)
+/* Are the pairs of a primitive looked for, also those with one of which this is not so? */
+static bool is_looked_for(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p)
+{
+    if (c->crossing)
+        return !p->inner;
+    for (int k = 0; k < p->count; k++)
+        if (view->owner[p->v[k]] == view->ctx->rank)
+            return true;
+    return false;
+}
+
+/* Marks those in trees that have just been refitted: among the rest no pair is looked for. */
+static void mark_part(struct tac_view *view, struct tac_candidates *c)
 {
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++)
-        c->repair.marked[p] = !c->primitive[p].inner;
-    for (tac_lid b = 0; b < c->body_count; b++) {
-        struct tac_boxes boxes = {view, c, &c->primitive[c->primitive_begin[b]]};
-        if (c->tree[b]->count > 0)
-            tac_tree_refit_changed(c->tree[b], tac_candidates_box, &boxes, &c->repair.marked[c->primitive_begin[b]]);
-    }
+        c->repair.marked[p] = is_looked_for(view, c, &c->primitive[p]);
+    for (tac_lid b = 0; b < c->body_count; b++)
+        tac_tree_mark(c->tree[b], &c->repair.marked[c->primitive_begin[b]]);
 }
 
 /* What was done for other ranks since the last list or repair, in tests of boxes. */
@@ -303,35 +346,44 @@ static int64_t cost_for_others(struct tac_candidates *c)
     return cost;
 }
 
-enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
+enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candidates *c, bool straight,
+                                       tac_take_pair *take, void *context)
 {
-    struct tac_search search = {.view = view, .c = c};
-    if (c->crossing)
-        mark_border(view, c);
+    struct tac_search search = {.view = view, .c = c, .straight = straight, .take = take, .context = context};
+    if (is_part(view, c))
+        mark_part(view, c);
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
-    find_slots(&search);
-    if (!err)
-        err = add_limits(&search);
-    if (!err)
-        err = keep_active(&search);
-    *count = search.count;
     c->cost.build = search.cost + BOX_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
     c->cost.repair = c->cost.looks = 0;
     c->cost.spent += c->cost.build;
     return err;
 }
 
+enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
+{
+    struct listing listing = {.view = view, .c = c};
+    enum tac_err err = tac_candidates_show_found(view, c, false, list_pair, &listing);
+    find_slots(&listing);
+    if (!err)
+        err = add_limits(&listing);
+    if (!err)
+        err = keep_active(&listing);
+    *count = listing.count;
+    return err;
+}
+
 enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
-    struct tac_search search = {.view = view, .c = c, .changed = true};
+    struct listing listing = {.view = view, .c = c, .changed = true};
+    struct tac_search search = {.view = view, .c = c, .changed = true, .take = list_pair, .context = &listing};
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);
-    find_slots(&search);
+    find_slots(&listing);
     const int64_t cost = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count] + cost_for_others(c);
-    *count = search.count;
+    *count = listing.count;
     c->cost.repair += cost;
     c->cost.spent += cost;
     return err;

@@ -17,10 +17,12 @@ struct tac_search {
     const struct tac_primitive *a, *b; /* first primitive of the two bodies */
     struct tac_patches *patches;       /* of the body, if they are one and the same; NULL: it has none */
     double reach;                      /* most that their first layers may reach */
-    size_t count;
-    bool changed;         /* a repair: only pairs with a leaver */
-    bool fine;            /* within one body that has no radius: pairs may have less than the whole thickness */
-    int64_t cost;         /* in tests of boxes */
+    bool changed;                      /* a repair: only pairs with a leaver */
+    bool straight;       /* vertices go straight on all together: what moves past each other may be left out */
+    bool fine;           /* within one body that has no radius: pairs may have less than the whole thickness */
+    int64_t cost;        /* in tests of boxes */
+    tac_take_pair *take; /* what takes the pairs that are found */
+    void *context;
     int waiting_count[2]; /* of a vertex and a triangle; of two edges */
     struct tac_waiting_pair waiting[2][4];
 };
@@ -37,9 +39,9 @@ static inline bool tac_has_leaver(const struct tac_candidates *c, const tac_lid 
     return false;
 }
 
-/* Local. Looks at the primitives search->a[ia] and search->b[ib], whose boxes overlap, and enters into c->found their
- * pairs of features that may touch while the trajectory bounds hold; some of them wait.  For tac_tree_overlaps().
- * TAC_ERR_RUN: no memory. */
+/* Local. Looks at the primitives search->a[ia] and search->b[ib], whose boxes overlap, and hands their pairs of
+ * features that may touch while the trajectory bounds hold to search->take; some of them wait.  For
+ * tac_tree_overlaps(). TAC_ERR_RUN: no memory. */
 enum tac_err tac_search_visit(void *search, int32_t ia, int32_t ib);
 /* Local. Looks at the pairs that wait.  A search ends with it. */
 enum tac_err tac_search_flush(struct tac_search *search);

@@ -10,8 +10,8 @@ static void start_box(void *context, int32_t primitive, struct tac_dop *box)
 {
     const struct tac_patches_build *b = context;
     const struct tac_primitive *p = &b->primitive[primitive];
-    const double reach =
-        .5 * b->view->scene->settings->contact.thickness + b->view->scene->settings->body[b->body].radius + b->c->skin;
+    const double reach = .5 * b->view->margin * b->view->scene->settings->contact.thickness +
+                         b->view->scene->settings->body[b->body].radius + b->c->skin;
     tac_dop_empty(box);
     for (int i = 0; i < p->count; i++) {
         double at[TAC_DOP_AXES];

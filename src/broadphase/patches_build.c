@@ -240,7 +240,7 @@ static int nearer(const void *a, const void *b)
 static enum tac_err sort_rings(struct tac_patches_build *b, const struct tac_patch *patch, int32_t k, int32_t *count)
 {
     enum tac_err err;
-    const double enough = b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin;
+    const double enough = b->view->margin * b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin;
     struct flat flat[TAC_PATCH_BLOCK];
     for (int32_t i = b->begin[k]; i < b->begin[k + 1]; i++)
         flatten(b, patch, &b->primitive[b->member[i]], &flat[i - b->begin[k]]);
@@ -337,8 +337,8 @@ enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c,
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *out, &out));
     b.out = out;
     const double radius = 2 * view->scene->settings->body[body].radius;
-    out->most = view->scene->settings->contact.thickness + radius;
-    out->fraction = radius == 0 ? view->scene->settings->contact.rest_fraction : INFINITY;
+    out->most = view->margin * view->scene->settings->contact.thickness + radius;
+    out->fraction = radius == 0 ? view->margin * view->scene->settings->contact.rest_fraction : INFINITY;
     TAC_TRY(tac_patches_blocks(&b));
     TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, sizeof *out->patch, &out->patch));
     TAC_TRY(tac_alloc(view->ctx, (size_t)out->count, 1, &out->asked));

@@ -44,8 +44,8 @@ void tac_box_merge(struct tac_box *box, const struct tac_box *other)
 void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p,
                     struct tac_box *box)
 {
-    const double margin =
-        .5 * view->scene->settings->contact.thickness + view->scene->settings->body[p->body].radius + 1e-12 * c->extent;
+    const double margin = .5 * view->margin * view->scene->settings->contact.thickness +
+                          view->scene->settings->body[p->body].radius + 1e-12 * c->extent;
     tac_box_empty(box);
     for (int i = 0; i < p->count; i++) {
         const struct tac_path_bound *path_bound = &c->path_bound[p->v[i]];

@@ -40,6 +40,9 @@ struct tac_view {
     struct tac_counters *counters;
     struct tac_halo *halo;             /* NULL: one rank */
     struct tac_candidates *candidates; /* NULL: none are made */
+    double margin;                     /* pairs are found that come under so many times their thickness, at least 1 */
+    const int32_t *owner;              /* (V): the rank of each vertex, where several ranks have the whole scene: found
+                                        * are the pairs with a vertex of this rank.  NULL: those that it decides */
     tac_time main_period;              /* that most of the elastic work has; else that of first layers, quanta */
     const struct tac_activation *activation;
     void *self; /* whose view it is */

@@ -330,6 +330,12 @@ double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const
     return near.d;
 }
 
+const struct tac_law *tac_model_law(const struct tac_model *m, tac_lid va, tac_lid vb)
+{
+    const tac_lid *body = m->scene->mesh->vertex_body;
+    return &m->law[tac_scene_law(m->scene, body[va], body[vb]) - m->scene->settings->contact.law];
+}
+
 void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)
 {
     const struct tac_scene *s = m->scene;
@@ -352,9 +358,8 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     }
     tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
-    tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
     tac_model_thickness(m, v[0], v[first], near.d, form);
-    form->law = &m->law[tac_scene_law(s, a, b) - s->settings->contact.law];
+    form->law = tac_model_law(m, v[0], v[first]);
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);
     double w_eff = wa + wb;

@@ -70,6 +70,9 @@ void tac_model_destroy(struct tac_model **model);
  * in the order of closest_points.h. */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
+/* How a primitive with vertex a and one with vertex b touch. */
+const struct tac_law *tac_model_law(const struct tac_model *model, tac_lid a, tac_lid b);
+
 /* A pair's numbers from the start positions (docs/explanation/method.md, Penalty layers). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 

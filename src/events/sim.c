@@ -126,6 +126,7 @@ static void fill_view(struct tac_sim *sim)
                                   .active = &sim->active,
                                   .counters = &sim->books.counters,
                                   .halo = tac_sim_halo(sim),
+                                  .margin = 1,
                                   .main_period = tac_windows_main_period(sim),
                                   .activation = &activation,
                                   .self = sim};

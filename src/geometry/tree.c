@@ -219,6 +219,16 @@ bool tac_tree_refit_changed(struct tac_tree *tree, tac_tree_box *box, void *cont
     return tree->count > 0 && tree->changed[0];
 }
 
+bool tac_tree_mark(struct tac_tree *tree, const uint8_t *marked)
+{
+    for (int32_t i = tree->node_count; i-- > 0;) {
+        const struct tac_node *node = &tree->node[i];
+        tree->changed[i] =
+            node->left < 0 ? marked[node->primitive] : tree->changed[node->left] | tree->changed[node->left + 1];
+    }
+    return tree->count > 0 && tree->changed[0];
+}
+
 /* Four axes side by side, without a branch: one that is foreseen wrongly costs more than all of them. */
 static inline bool overlap(const struct tac_slim_dop *a, const struct tac_slim_dop *b)
 {

@@ -64,6 +64,9 @@ enum tac_err tac_tree_group(struct tac_ctx *ctx, struct tac_tree *tree, const in
  * for tac_tree_overlaps_changed(). The tree is built, and not stale.  False: none is marked. */
 bool tac_tree_refit_changed(struct tac_tree *tree, tac_tree_box *box, void *context, const uint8_t *marked);
 
+/* Local. Marks the nodes above them alone: as if that refit had left each box as it is. */
+bool tac_tree_mark(struct tac_tree *tree, const uint8_t *marked);
+
 /* Bounds of all boxes along an axis, m. */
 static inline void tac_tree_extent(const struct tac_tree *tree, int axis, double *lo, double *hi)
 {

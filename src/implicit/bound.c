@@ -112,8 +112,8 @@ enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
     enum tac_err err;
     double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
     /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it
-     * may be thousands of times as many, and no other pair can stop p before that beginning's end (TAC_MARGIN in
-     * search.c).
+     * may be thousands of times as many, and no other pair can stop p before that beginning's end (MARGIN in
+     * implicit_candidates.c).
      */
     for (;; part = fmin(1, TAC_PART_GROWS * part)) {
         TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));

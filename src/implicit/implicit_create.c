@@ -260,7 +260,6 @@ static enum tac_err make(struct tac_implicit *sim)
     TAC_TRY(make_arrays(sim));
     TAC_TRY(tac_implicit_weights_create(sim));
     tac_implicit_scripts_start(sim);
-    TAC_TRY(tac_implicit_search_create(sim));
 done:
     return err;
 }
@@ -288,6 +287,7 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     sim->count = sim->scene->mesh->vertex_count;
     sim->owned = part ? part->owned : sim->count;
     TAC_TRY(tac_agree(ctx, make(sim)));
+    TAC_TRY(tac_implicit_search_create(sim));
     TAC_TRY(tac_implicit_stiffness_create(sim));
     TAC_TRY(tac_implicit_inertia_create(sim));
     TAC_TRY(tac_implicit_check_held(sim));

@@ -1,8 +1,8 @@
 /* parts.h: the parts of an implicit step, for this room only (implicit.h is for all).
  *
  * step.c calls them in this order: the scheme and scripts say where the step goes; newton.c minimises the potential
- * (terms.c, wind.c, implicit_friction.c) along directions of system.c, as far as search.c and bound.c let it; the book
- * sums.
+ * (terms.c, wind.c, implicit_friction.c) along directions of system.c, as far as implicit_candidates.c and bound.c let
+ * it; the book sums.
  */
 #ifndef TACTUS_IMPLICIT_PARTS_H
 #define TACTUS_IMPLICIT_PARTS_H
@@ -92,7 +92,7 @@ void tac_implicit_go(struct tac_implicit *sim, double share);
 /* Collective. It becomes the next iterate. */
 enum tac_err tac_implicit_accept(struct tac_implicit *sim);
 
-/* search.c. Local. */
+/* implicit_candidates.c. Collective. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than

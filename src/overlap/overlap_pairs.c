@@ -1,8 +1,8 @@
 /* overlap_pairs.c: judges one pair of elements: do they cross or touch, or are any of their parts closer than the radii
  * allow? */
+#include "geometry/exact/predicates.h"
 #include "overlap/distance.h"
 #include "overlap/overlap_search.h"
-#include "overlap/predicates.h"
 
 #include <math.h>
 

@@ -30,7 +30,7 @@ ROOMS = {
     "audit": ["overlap"],
     "kds": ["broadphase"],
     "events": ["kds", "integrators"],
-    "implicit": ["contact", "solve", "integrators"],
+    "implicit": ["broadphase", "solve", "integrators"],
     "run": ["implicit", "events", "overlap"],
     "forecast": ["run"],
     "app": ["forecast", "audit", "inspect"],

@@ -3,7 +3,7 @@ is an error: then the engine has changed, and the fault has to be put anew."""
 
 MUTANTS = [
     ("missed-pair", "pairs of a vertex and a triangle are never found", "src/broadphase/candidates_pairs.c", [
-        ("    if (wait > 1)\n        return TAC_OK;", "    if (wait > 1 || type == TAC_PAIR_VERTEX_TRIANGLE)\n        return TAC_OK;")]),
+        ("    if (wait > 1 || look->clear > first)\n", "    if (wait > 1 || look->clear > first || type == TAC_PAIR_VERTEX_TRIANGLE)\n")]),
     ("missed-layer", "the second layer of every nest pushes nobody", "src/contact/model.c", [
         ("m->rate[l] = l ? tac_pow(", "m->rate[l] = l && l != 2 ? tac_pow(")]),
     ("eta", "layers begin 1 % farther out", "src/contact/model.c", [
@@ -21,8 +21,9 @@ MUTANTS = [
         ("    enter(c, count);\n", "    enter(c, 0);\n")]),
     ("half-repair", "a repair looks only for pairs within a body", "src/broadphase/candidates_search.c", [
         ("            if (c->tree[b]->count > 0 && !(both && b < a) &&", "            if (a == b && c->tree[b]->count > 0 && !(both && b < a) &&")]),
-    ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_pairs.c", [
-        (".next = tac_single_above(first),", ".next = tac_single_above(tac_model_reach(view->model, &form, 3)),")]),
+    ("late-watch", "a pair is watched only when its third layer is reached", "src/broadphase/candidates_search.c", [
+        (".next = tac_single_above(pair->radius + pair->thickness),",
+         ".next = tac_single_above(pair->radius + pair->thickness * listing->view->model->reach[3]),")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks/ranks.c", [
         ("tac_position(sim, g->v[i], t, x + 3 * i);", "tac_position(sim, g->v[i], t - 1, x + 3 * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/windows/activate.c", [

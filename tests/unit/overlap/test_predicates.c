@@ -1,7 +1,7 @@
 /* The predicates against rational arithmetic: points on small lattices (where every tie occurs), near-coplanar ones,
  * and coordinates of all magnitudes. */
 #include "check.h"
-#include "overlap/predicates.h"
+#include "geometry/exact/predicates.h"
 #include "unit/overlap/rational.h"
 
 #include <float.h>

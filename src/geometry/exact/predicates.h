@@ -3,8 +3,8 @@
  * The sign of a determinant of coordinate differences, right for every finite input: a floating-point filter with a
  * forward error bound settles nearly all calls, long integer arithmetic the rest.  No state, no failure.
  */
-#ifndef TACTUS_OVERLAP_PREDICATES_H
-#define TACTUS_OVERLAP_PREDICATES_H
+#ifndef TACTUS_GEOMETRY_EXACT_PREDICATES_H
+#define TACTUS_GEOMETRY_EXACT_PREDICATES_H
 
 /* Local. Sign (-1, 0, 1) of det[b - a; c - a; d - a]: positive where d lies on the side of the plane abc that
  * (b - a) x (c - a) points to; 0 exactly if the four points are coplanar. Coordinates are finite. */

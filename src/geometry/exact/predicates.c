@@ -1,6 +1,6 @@
 /* predicates.c: the signs of determinants of coordinate differences: a floating-point filter first, long integers where
  * it cannot decide. */
-#include "overlap/predicates.h"
+#include "geometry/exact/predicates.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,0 +1,138 @@
+/* along.c: when a list of pairs along a straight way must be made anew, and with which skin
+ * (docs/reference/implicit.md, Candidates). */
+#include "broadphase/along.h"
+#include <stdlib.h>
+
+static const double SKIN = .1;   /* of the mean edge: with a larger skin neighbours in a mesh are pairs */
+static const double START = .5;  /* of the largest skin */
+static const double LEAST = .03; /* of it */
+static const double STEP = 1.6;  /* of skins */
+static const double FIRST = 64;  /* of a longer way a beginning of so many skins is searched first */
+
+/* What was done takes so long, ns (docs/results/performance.md tells how such numbers are found). */
+static const double TEST_NS = 6;   /* two boxes */
+static const double USE_NS = 80;   /* of a pair, in one use of a list */
+static const double ENTER_NS = 60; /* of a pair, into a list */
+
+enum { DIRECTIONS = 6 }; /* until another skin is tried */
+
+enum tac_err tac_along_create(struct tac_view *view, double times, struct tac_along **out)
+{
+    enum tac_err err;
+    struct tac_along *a = NULL;
+    TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, 1, sizeof *a, &a)));
+    a->view = view;
+    TAC_TRY(tac_candidates_create(view, &a->candidates));
+    const double edge = a->candidates->edge, thickness = view->scene->settings->contact.thickness;
+    a->skin_most = edge > 0 ? fmin(thickness, SKIN * edge) : thickness;
+    a->fixed = times > 0;
+    a->candidates->skin = a->skin_most * (a->fixed ? times : START);
+    a->descent.shorter = true;
+done:
+    if (err)
+        tac_along_destroy(&a);
+    *out = a;
+    return err;
+}
+
+void tac_along_destroy(struct tac_along **along)
+{
+    if (*along == NULL)
+        return;
+    tac_candidates_destroy(&(*along)->candidates);
+    free(*along);
+    *along = NULL;
+}
+
+/* ---- does the list hold? ---- */
+
+/* The share of the list's way at which x + part p is nearest to it. */
+static double share_of_way(const struct tac_along *along, const double *x, const double *p, double part)
+{
+    const struct tac_candidates *c = along->candidates;
+    double sum = 0, square = 0;
+    for (size_t v = 0; v < (size_t)along->view->state->count; v++)
+        for (size_t k = 0; k < 3; k++) {
+            const double u = c->move[v].u[k];
+            sum += (x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k]) * u;
+            square += u * u;
+        }
+    return square > 0 ? tac_clamp01(sum / square) : 0;
+}
+
+static bool is_within_skin(const struct tac_along *along, const double *x, const double *p, double part)
+{
+    const struct tac_candidates *c = along->candidates;
+    const double share = share_of_way(along, x, p, part), most = c->skin * c->skin * (1 - 0x1p-20);
+    for (size_t v = 0; v < (size_t)along->view->state->count; v++) {
+        double off[3];
+        for (size_t k = 0; k < 3; k++)
+            off[k] = x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k] - share * c->move[v].u[k];
+        if (!(tac_dot(off, off) <= most))
+            return false;
+    }
+    return true;
+}
+
+bool tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part)
+{
+    return along->made && is_within_skin(along, x, p, 0) && is_within_skin(along, x, p, part);
+}
+
+double tac_along_begin(struct tac_along *along, const double *x, const double *p)
+{
+    double longest = 0;
+    along->directions++;
+    for (size_t v = 0; v < (size_t)along->view->state->count; v++)
+        longest = fmax(longest, tac_dot(&p[3 * v], &p[3 * v]));
+    const double part = FIRST * along->candidates->skin / sqrt(longest);
+    return part < 1 && !tac_along_holds(along, x, p, 1) ? part : 1;
+}
+
+/* ---- a new list ---- */
+
+/* The skin of the list that is made next, by what those since the last choice have cost all ranks for each direction.
+ */
+static enum tac_err choose_skin(struct tac_along *along)
+{
+    struct tac_ctx *ctx = along->view->ctx;
+    int64_t cost = (int64_t)along->cost; /* whole, so that all ranks have the same sum */
+    if (along->fixed || along->directions < DIRECTIONS)
+        return TAC_OK;
+    if (ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &cost, 1, MPI_INT64_T, MPI_SUM, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed in the search for pairs");
+    along->candidates->skin = tac_descent_next(&along->descent, (double)cost / along->directions, STEP,
+                                               along->candidates->skin, LEAST * along->skin_most, along->skin_most);
+    along->cost = 0;
+    along->directions = 0;
+    return TAC_OK;
+}
+
+enum tac_err tac_along_find(struct tac_along *along, const double *x, const double *p, double part, tac_take_pair *take,
+                            void *context)
+{
+    enum tac_err err;
+    struct tac_candidates *c = along->candidates;
+    along->made = false;
+    TAC_TRY(choose_skin(along));
+    for (size_t v = 0; v < (size_t)along->view->state->count; v++)
+        for (size_t k = 0; k < 3; k++) {
+            c->x[3 * v + k] = x[3 * v + k];
+            c->move[v].u[k] = part * p[3 * v + k];
+        }
+    TAC_TRY(tac_candidates_show(along->view, c, take, context));
+    along->made = true;
+    along->cost += TEST_NS * (double)c->cost.build;
+done:
+    return err;
+}
+
+void tac_along_use(struct tac_along *along, size_t count)
+{
+    along->cost += USE_NS * (double)count;
+}
+
+void tac_along_enter(struct tac_along *along, size_t count)
+{
+    along->cost += ENTER_NS * (double)count;
+}
