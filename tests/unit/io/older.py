@@ -14,6 +14,8 @@ A checkpoint of a format that this program does not know is refused by one sente
 runs."""
 import csv
 import json
+import struct
+import zlib
 
 import h5py
 
@@ -74,6 +76,25 @@ def of_the_future(old):
           "a format of the future: exit code %d, %s" % (r.code, r.err))
 
 
+def too_narrow(path):
+    """A whole file whose triangles remember two numbers, where the scene's have three."""
+    shutil.copy(path, "narrow.h5")
+    with h5py.File("narrow.h5", "r+") as file:
+        place = list(file["element_kinds"][:, 0]).index(2)
+        check(file["element_kinds"][place, 3] == 3, "triangles remember three numbers")
+        file["element_kinds"][place, 3] = 2
+        for name in ("element_rest_2", "element_last_2"):
+            values = file[name][:, :2]
+            del file[name]
+            file.create_dataset(name, data=values)
+    with open("narrow.h5", "rb") as f:
+        data = f.read()
+    with open("narrow.h5", "wb") as f:
+        f.write(data[:12] + struct.pack("<Iq", zlib.crc32(data[512:]), len(data) - 512) + data[24:])
+    check(tactus("info", "narrow.h5").code == 0, "info reads it")
+    refused(tactus("run", "--restart", "narrow.h5", "-o", "none", "--quiet"), 2, "remembers something of an element")
+
+
 for name in sorted(os.listdir(OLDER)):
     run(os.path.join(SOURCE, "tests/ranks/scenes", name[:-3] + ".json"), "-o", "whole", "--overwrite")
     for ranks in (1, 2):
@@ -106,4 +127,6 @@ for name in FORMERS:
     r = tactus("check", scene, "--pilot", "1", "--restart", old)
     check(r.code == 0, "a pilot from %s: %s%s" % (name, r.out, r.err))
     of_the_future(old)
+    if name == "keeps-14fab3f.h5":
+        too_narrow("now/checkpoint.h5")
 finish()
