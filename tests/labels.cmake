@@ -3,7 +3,7 @@
 # `release`: not in the build with sanitizers.
 set(TACTUS_LABEL_release
   # About figures, which are the same in every build, or about the build, the jobs and the text of the sources.
-  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts style_* docs_*
+  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts test_math_coefficients style_* docs_*
   # Calls that fail on purpose: the library that makes them fail finds leaks itself.
   faults_*
   # Five ranks and four go through the code that three go through.
@@ -26,15 +26,43 @@ if(TACTUS_SANITIZE)
   list(APPEND TACTUS_LABEL_release io_disk) # there is a shorter io_disk_some
 endif()
 
-# `slow`: not in `jobs/test --quick`: more than ten seconds on a core that is busy with other things too.
-set(TACTUS_LABEL_slow
-  audit_cases audit_random audit_runs audit_tied bench_instructions check_pilot equality_scenes faults_one faults_ranks faults_files io_checkpoints io_disk
-  io_faults io_goes_on app_launch install_package jobs_walk run_outputs run_damage run_links run_locks run_moved jobs_browser jobs_paraview io_looks io_resume io_times jobs_render jobs_job jobs_report jobs_slurm jobs_submit
-  implicit_equality implicit_odd implicit_halves implicit_presses implicit_static implicit_benchmarks record_salvage kds_figures partition_cut_3 partition_cut_5 partition_pieces_5 partition_read partition_read_3 partition_read_5
-  docs_digests docs_search physics_box physics_clocks physics_friction python_examples python_left python_package python_stepping
-  physics_layers physics_limits physics_motion physics_restitution ranks_damage ranks_kds ranks_kill ranks_pieces
-  ranks_restart ranks_scenes ranks_stress record_faults record_restart record_same scene_crushed scene_doubts scene_refusals
-  scene_schema scene_plausible run_follow test_overlap_pieces_4)
+# `quick`: in `jobs/test --quick`: of every room of src/ what takes about a second of one core, the style of the sources, one scene
+# by every way of discovery and one of the implicit integrator on several ranks, and a run that is stopped and goes on.
+set(TACTUS_LABEL_quick
+  style_* mutation_texts mutation_unit_texts
+  test_signals test_math test_math_coefficients test_accum
+  solve_matrix solve_matrix_3 solve_degenerate solve_solver
+  test_distance test_gradients test_sweep test_tree
+  mesh_generators mesh_topology mesh_formats mesh_round_trip
+  scene_values scene_times scene_resume scene_docs scene_rest scene_faults
+  partition_pieces partition_pieces_3 partition_cut partition_map
+  state_order
+  test_elastic test_loads test_damping test_plastic test_elements test_solid
+  test_evaluate_four test_barrier test_model test_stretch test_limit_elements
+  broadphase_candidates broadphase_patches broadphase_repair broadphase_repair_2 broadphase_remote_2
+  io_layout io_docs inspect_formats
+  test_overlap test_overlap_pieces test_predicates
+  test_ccd_limits audit_exempt
+  kds_queue kds_sound_tie kds_restart
+  events_book events_collision events_loads events_order events_slack events_windows events_schedule_2 events_restore events_no_memory
+  test_project implicit_equality
+  run_api run_api_2 run_progress
+  forecast_pilot check_summary
+  app_options
+  equality_first ranks_restart_spread)
+
+# The longest ones, the longest of all first: ctest starts them in this order and before all others, so that no core waits
+# at the end for one of them that began last.
+set(TACTUS_LONG
+  ranks_scenes ranks_scenes_shipped equality_scenes jobs_slurm record_same record_restart ranks_restart record_faults ranks_kds
+  implicit_halves faults_one faults_ranks audit_runs check_pilot physics_box kds_figures implicit_benchmarks
+  implicit_closed_forms docs_digests docs_search implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
+  ranks_stress ranks_kill ranks_pieces io_resume implicit_equality python_left ranks_damage faults_kills jobs_submit jobs_job
+  jobs_report jobs_render scene_schema scene_refusals scene_crushed scene_doubts scene_plausible bench_instructions faults_files
+  audit_cases audit_random audit_tied io_looks equality_random io_faults io_checkpoints io_disk io_times python_faults
+  python_stepping implicit_presses implicit_odd implicit_static record_salvage partition_cut_3 partition_cut_5 partition_pieces_5
+  partition_read partition_read_3 partition_read_5 physics_clocks physics_friction physics_layers physics_limits physics_motion
+  physics_restitution run_damage run_links run_locks run_moved run_follow app_launch test_overlap_pieces_4)
 
 # Tests on several ranks run as the program is shipped: a scene with too little to do for several ranks begins on one of
 # them, and is shared out when that pays (docs/reference/ranks.md). These are about what several ranks compute or write
@@ -42,24 +70,39 @@ set(TACTUS_LABEL_slow
 # shares them out from the start. It makes no difference for kinetic structures, for the implicit integrator, where
 # vertices migrate at every commit, and for large scenes.
 set(TACTUS_SHARED_OUT
-  ranks_scenes ranks_sanitize ranks_restart ranks_restart_spread ranks_near ranks_found_in_repair ranks_free
+  ranks_scenes ranks_scenes_shipped ranks_sanitize ranks_restart ranks_restart_spread ranks_near ranks_found_in_repair ranks_free
   ranks_silent ranks_silent_free ranks_silent_alone ranks_silent_shared ranks_silent_asleep ranks_still_far
   ranks_deals ranks_deals_layers ranks_pieces ranks_kill ranks_damage ranks_full_disk ranks_stress
   record_same record_restart record_faults faults_ranks faults_files faults_ranks_kills
   audit_runs audit_cases elements_solid elements_volume io_goes_on
   run_outputs run_losses run_follow run_inert run_stepping run_api_2)
 
-# tactus_labels(test...): gives tests their labels, and their place on ranks; to be called after the test's other properties are set.
+# What the tests labelled `quick` need: their programs, and those that their scripts are given.
+add_custom_target(quick)
+add_dependencies(quick tactus-program)
+list(LENGTH TACTUS_LONG TACTUS_LONG_COUNT)
+
+# tactus_labels(test...): gives tests their labels, their turn, and their place on ranks; to be called after the test's other properties
+# are set.
 function(tactus_labels)
   foreach(test ${ARGN})
-    foreach(label release slow)
+    foreach(label release quick)
       foreach(pattern ${TACTUS_LABEL_${label}})
         string(REPLACE "*" ".*" pattern "^${pattern}$")
         if(test MATCHES ${pattern})
           set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+          string(REGEX REPLACE "_[0-9]+$" "" program ${test}) # on several ranks
+          if(label STREQUAL quick AND TARGET ${program})
+            add_dependencies(quick ${program})
+          endif()
         endif()
       endforeach()
     endforeach()
+    list(FIND TACTUS_LONG ${test} turn)
+    if(turn GREATER_EQUAL 0)
+      math(EXPR cost "${TACTUS_LONG_COUNT} - ${turn}")
+      set_property(TEST ${test} PROPERTY COST ${cost})
+    endif()
     if(test IN_LIST TACTUS_SHARED_OUT)
       set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT TACTUS_TEST_DEAL=1)
     endif()

@@ -1,11 +1,11 @@
 /* tactus/audit.h: whether anything passed through anything, proven from the recorded paths alone.
  *
- * A record (docs/reference/file-formats.md) tells every vertex's path, piecewise linear in time.  The audit looks at
- * every contact pair of the scene over every instant of the record and proves that the two keep their distance: 0, or
- * where a particle takes part the sum of both radii.  It shares no code with the discovery of contacts.
- * docs/explanation/audit.md says what is proven, how, and what is counted.
+ * A record (docs/reference/file-formats.md) holds the path of every vertex, piecewise linear in time.  The audit
+ * examines every contact pair of the scene at every instant of the record, and proves that the two primitives keep
+ * their distance: 0, or the sum of both radii if one of them is a particle.  It shares no code with the discovery of
+ * contacts. docs/explanation/audit.md says what is proven, how, and what is counted.
  *
- *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first: the run may still be going on
+ *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first, because the run may still write
  *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
  *     TAC_TRY(tac_recorded_open(ctx, dir, scene->vertex_count, &recorded));
  *     TAC_TRY(tac_audit_scene_tie(ctx, &folder, scene, &made));
@@ -13,8 +13,8 @@
  *     if (report->proven) ...
  *     tac_audit_report_destroy(&report); tac_recorded_close(&recorded); tac_scene_destroy(&scene);
  *
- * Time is cut into *slabs*, the same for any number of ranks, and each slab is judged by itself; so the report is the
- * same for any number of ranks.
+ * Time is cut into *slabs*, the same for any number of ranks, and each slab is examined by itself.  So the report is
+ * the same for any number of ranks.
  */
 #ifndef TACTUS_AUDIT_H
 #define TACTUS_AUDIT_H
@@ -42,7 +42,7 @@ enum tac_audit_kind {
 
 enum tac_audit_verdict {
     TAC_AUDIT_CROSSING, /* they meet, or a particle comes nearer than the radii allow */
-    TAC_AUDIT_OPEN      /* neither that nor the contrary could be proven */
+    TAC_AUDIT_OPEN      /* no proof was found, neither of a crossing nor of the distance */
 };
 
 /* A pair of primitives at an instant. Each id is that of a vertex, a triangle or an edge in the scene's topology. */
@@ -65,11 +65,11 @@ enum { TAC_AUDIT_LISTED = 20 };
 
 /* How a run ended. Its run.json tells this, or its status.json as long as there is no run.json. */
 enum tac_audit_end {
-    TAC_AUDIT_UNTOLD, /* neither is there */
+    TAC_AUDIT_UNTOLD, /* neither file exists */
     TAC_AUDIT_FINISHED,
     TAC_AUDIT_STOPPED, /* with a checkpoint, to be gone on with */
     TAC_AUDIT_FAILED,
-    TAC_AUDIT_RUNNING, /* still, or so it seems from this machine */
+    TAC_AUDIT_RUNNING, /* it seems to run still, as far as this machine can see */
     TAC_AUDIT_KILLED   /* its process is gone */
 };
 
@@ -129,12 +129,12 @@ struct tac_audit_report {
     int64_t crossing, open;      /* pair-pieces of them that are not proven */
     int64_t start_crossing;      /* edges that already pass through something where a span begins */
     int64_t queries;             /* pair-pieces that went to tac_ccd() */
-    double watched_m;            /* pairs that did not come near stay further away than this */
+    double watched_m;            /* pairs that did not come near stay farther apart than this */
     double smallest_bound_m;     /* nothing came nearer than this (less what is to be kept): rigorous */
-    bool smallest_known;         /* some pair was measured nearer than watched_m: */
+    bool smallest_known;         /* some pair was measured nearer than watched_m; `smallest` says which */
     struct tac_audit_place smallest;
     struct tac_exempt
-        *exempt; /* owned: pairs of bodies of which nothing is proven, for no vertex of them is ever free */
+        *exempt; /* owned: pairs of bodies of which nothing is proven, because none of their vertices is ever free */
     int listed;
     struct tac_audit_place place[TAC_AUDIT_LISTED]; /* the earliest of crossing, open, start_crossing */
 };

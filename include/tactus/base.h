@@ -57,7 +57,7 @@ typedef int64_t tac_time; /* simulated time, a whole number of quanta */
 /* The value is the exit code of the program. */
 enum tac_err {
     TAC_OK = 0,
-    TAC_ERR_NO = 1,      /* the answer is no: a diff differs */
+    TAC_ERR_NO = 1,      /* the answer is no: the runs compared differ */
     TAC_ERR_INPUT = 2,   /* usage or bad input; nothing was run */
     TAC_ERR_RUN = 3,     /* failed while running: disk, memory, a scene that cannot go on */
     TAC_ERR_STOPPED = 75 /* stopped early, with a checkpoint to go on from */
@@ -65,22 +65,22 @@ enum tac_err {
 
 struct tac_element_keys; /* tactus/scene.h */
 
-/* What the project's own tests make different, of which no bit of a trajectory depends.  tac_ctx_init() reads it from
- * the environment (TACTUS_TEST_...); 0: as usual. */
+/* Settings for the project's own tests.  No bit of a trajectory depends on them.  tac_ctx_init() reads them from the
+ * environment (TACTUS_TEST_...); 0: as usual. */
 struct tac_hooks {
     double patience_s;   /* how long a rank with an error waits for the others */
     double lock_s;       /* how long a run waits for ranks of an earlier one before it says so */
-    double skin;         /* implicit: the skin of the list of candidates, in its largest one */
-    int rough;           /* implicit: so many derivatives of the barrier are left out */
-    int64_t spill_bytes; /* so many bytes of breakpoints stay in memory */
-    int64_t spread_from; /* scenes of so many vertices and elements count as large */
-    uint64_t migrate;    /* vertices go to other ranks at every commit, by this seed */
-    uint64_t delay_seed; /* ranks sleep now and then before they send, by this seed, */
-    int delay_us;        /* so long at most */
-    int fail_rank;       /* of this rank the n-th thing that can fail does so: */
+    double skin;         /* implicit: factor of the skin of the list of candidates */
+    int rough;           /* implicit: how many derivatives of the barrier are left out */
+    int64_t spill_bytes; /* how many bytes of breakpoints stay in memory */
+    int64_t spread_from; /* a scene with this many vertices and elements counts as large */
+    uint64_t migrate;    /* seed of random owners that vertices get at every commit; 0: none */
+    uint64_t delay_seed; /* seed of random delays before a rank sends */
+    int delay_us;        /* the longest such delay, microseconds; 0: none */
+    int fail_rank;       /* on this rank one of the calls that can fail does fail: */
     long fail_nth;       /* n */
-    bool deals;          /* a small scene is shared out, too */
-    bool everyone;       /* all ranks meet at each instant */
+    bool deals;          /* a small scene is distributed, too */
+    bool everyone;       /* all ranks exchange messages at each instant */
 };
 
 /* The run context: which rank this is, and what went wrong. The caller creates it, one for each program or simulation.
@@ -91,9 +91,10 @@ struct tac_ctx {
     bool quiet;       /* no warnings, no progress */
     char error[2048]; /* one sentence: what, where, what to do; empty while all is well */
     int warnings;     /* how many tac_warn() calls */
-    void (*warned)(void *user, const char *sentence); /* rank 0: told each warning, also a quiet one; NULL: nobody is */
-    void *warned_user;                                /* borrowed */
-    bool torn; /* a file of several ranks cannot be closed, as MPI_Finalize() would: end with MPI_Abort() */
+    void (*warned)(void *user,
+                   const char *sentence); /* rank 0 calls it with each warning, also a quiet one; NULL: none */
+    void *warned_user;                    /* borrowed */
+    bool torn; /* MPI_Finalize() would close a file that several ranks share, and cannot: end with MPI_Abort() */
     /* borrowed, ends with NULL: elements beyond the program's own (docs/reference/elements.md), set before the scene is
      * read and kept until the simulation is destroyed; the same on all ranks; NULL: none */
     const struct tac_element_keys *const *added_elements;
@@ -108,14 +109,15 @@ void tac_ctx_init(struct tac_ctx *ctx, MPI_Comm comm);
 enum tac_err tac_fail(struct tac_ctx *ctx, enum tac_err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Local. One line "tactus: warning: ..." on stderr, from rank 0 only, unless ctx->quiet. */
+/* Local. Prints one line "tactus: warning: ..." on stderr, on rank 0 only, unless ctx->quiet is set. */
 void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Local. The same of something that was lost: also where ctx->quiet, unless ctx->warned receives it. */
+/* Local. Does the same for a loss of data.  It prints even if ctx->quiet is set, unless ctx->warned receives the
+ * warning. */
 void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Collective. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest
- * rank that has it.  A rank with an error waits for the others for a minute (TACTUS_TEST_PATIENCE_S), for they may sit
- * in a collective call of a library that it will not make; then it gives up. */
+ * rank that has it.  A rank with an error waits for the others for a minute (TACTUS_TEST_PATIENCE_S), because they may
+ * wait in a collective call of a library that this rank will not make; then it gives up. */
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
 
 /* Local. Replaces control characters in `text` by '?'. Text from files and command lines is printed on terminals, which
@@ -163,8 +165,9 @@ const char *tac_nearest(const char *word, const char *const *known, size_t count
 double tac_wall_s(void);
 
 #define TAC_VERSION "0.1.0"
-/* Which trajectory the implicit integrator computes of a scene: a checkpoint of another one cannot be gone on with. The
- * asynchronous integrator's has been the same since before there was this number (0). */
+/* The generation of trajectories that the implicit integrator computes.  A run cannot go on from a checkpoint of
+ * another generation.  The asynchronous integrator's trajectories are those of generation 0, from before this number
+ * existed. */
 #define TAC_TRAJECTORY_GENERATION 2
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);

@@ -50,7 +50,7 @@ struct tac_comparison {
     int64_t rows_compared, rows_only_a, rows_only_b;
     int columns_only_a, columns_only_b;
     bool has_lines[TAC_TALLY_COUNT - TAC_REACTIONS]; /* both have reactions.csv, histories.csv, steps.csv */
-    int64_t lines_only_a, lines_only_b;              /* rows of these that the other has not */
+    int64_t lines_only_a, lines_only_b;              /* rows of these tables that only a has; that only b has */
     struct tac_reader *a, *b;                        /* owned; with their meshes */
 };
 

@@ -14,7 +14,7 @@ struct tac_energy_row {
     double momentum[3], angular_momentum[3], friction_couple[3];
     int64_t contacts, deepest_layer;
     double min_distance; /* NaN: none */
-    /* parts of `dissipated`, J; NaN: not known, because the run began in a version that did not tell them */
+    /* parts of `dissipated`, J; NaN: not known, because the run began in a version that did not store them */
     double lost_friction, lost_restitution, lost_damping, lost_plasticity;
 };
 
@@ -42,7 +42,7 @@ struct tac_counters {
     int64_t silent;             /* committed penalty ticks that found no gap below zero */
     int64_t windows, rollbacks; /* windows committed; passes thrown away */
     int64_t repeated_ticks;     /* ticks executed again because of rollbacks */
-    int64_t contacts_found;     /* (pair, layer group) watches begun */
+    int64_t contacts_found;     /* layer groups of pairs that were activated */
     int64_t deepest_layer;
     int64_t certificates_created, certificates_failed, certificates_rescheduled; /* kinetic structures */
     int64_t certificates_reconfirmed, plans_filed;

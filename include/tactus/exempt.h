@@ -1,8 +1,8 @@
 /* tactus/exempt.h: pairs of bodies that nothing keeps apart, because no vertex of them is ever free.
  *
- * Scripts go through each other and through what is fixed, for nothing could give way: such pairs are no contact pairs,
- * and the audit proves nothing of them.  So that nobody takes them for proven, `tactus check` and `tactus audit` name
- * them, and tell where they have been seen to cross.  They are seen at single instants only.
+ * Scripted bodies may pass through each other and through fixed bodies, because neither could give way.  Such pairs are
+ * no contact pairs, and the audit proves nothing about them.  `tactus check` and `tactus audit` name them, so that
+ * nobody takes them for proven, and list where they cross.  Only single instants are examined for this.
  *
  *     TAC_TRY(tac_exempt_create(ctx, scene, &exempt));
  *     TAC_TRY(tac_exempt_look(ctx, scene, t_s, exempt));   // for each instant, with the scene's x put there
@@ -23,8 +23,8 @@ enum { TAC_EXEMPT_MOST = 10000 }; /* pairs that are listed though they were not 
 
 struct tac_exempt_pair {
     tac_lid body[2];  /* the smaller one first; of a body with itself both are the same */
-    uint8_t whole;    /* all vertices of both are never free: of these pairs nothing at all is proven */
-    int64_t crossing; /* pairs of primitives that cross, at the instant at which they are most; 0: none was seen */
+    uint8_t whole;    /* no vertex of either body is ever free: nothing at all is proven about this pair */
+    int64_t crossing; /* pairs of primitives that cross, at the instant with the most of them; 0: none was seen */
     double t_s[2];    /* crossing > 0: the first and the last such instant looked at, s */
 };
 
@@ -37,29 +37,29 @@ struct tac_exempt {
     bool any;         /* something is scripted for ever */
 };
 
-/* Local. Lists the pairs that are exempt as a whole. What is never free and of no body that is `fixed` follows a
- * script. Reads the scene's bodies, ever_free and vertex_body. */
+/* Local. Lists the pairs that are exempt as a whole.  A vertex that is never free follows a script, unless its body is
+ * `fixed`. Reads the scene's bodies, ever_free and vertex_body. */
 enum tac_err tac_exempt_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_exempt **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_exempt_destroy(struct tac_exempt **exempt);
 /* Local. Is there a pair that could cross? */
 bool tac_exempt_any(const struct tac_exempt *exempt);
-/* Local. Looks at the scene's x, which are the places at t_s. */
+/* Local. Looks for crossings at the instant t_s [s].  The scene's x must hold the positions at that instant. */
 enum tac_err tac_exempt_look(struct tac_ctx *ctx, const struct tac_scene *scene, double t_s, struct tac_exempt *exempt);
-/* Collective. Puts together what the ranks have seen; instants are added up. */
+/* Collective. Joins the results of all ranks; the numbers of instants are added up. */
 enum tac_err tac_exempt_join(struct tac_ctx *ctx, struct tac_exempt *exempt);
 
-/* Local. How many pairs were seen to cross. */
+/* Local. Returns how many pairs were seen to cross. */
 int64_t tac_exempt_crossing(const struct tac_exempt *exempt);
 
 /* Local. {pairs, crossing, instants, list [{a, b, whole, crossing, time [first, last] or null}]}; NULL: out of memory.
  */
 json_t *tac_exempt_json(const struct tac_scene *scene, const struct tac_exempt *exempt);
-/* Local. A pair in words, with `quote` around names. */
+/* Local. Writes a sentence part about a pair to `text`, with `quote` around names. */
 void tac_exempt_describe(const struct tac_scene *scene, const struct tac_exempt_pair *pair, const char *quote,
                          char *text, size_t size);
-/* Local. Lines of text, nothing where there are no such pairs; the first begins with `begin`, the others are indented
- * by as much. */
+/* Local. Prints lines of text, or nothing if there are no such pairs.  The first line begins with `begin`; the others
+ * are indented by its length. */
 void tac_exempt_print(FILE *out, const char *begin, const struct tac_scene *scene, const struct tac_exempt *exempt,
                       const char *quote);
 

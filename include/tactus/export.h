@@ -27,25 +27,26 @@ struct tac_export_frame {
  * (tac_reader_mesh()). */
 enum tac_err tac_export_write(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_export_frame *frame,
                               enum tac_export_format format, const char *path);
-/* Local. The list of the files frame-NNNNNN.EXTENSION of the chosen frames, (frame_count), with their times, as
- * ParaView reads it. */
+/* Local. Writes the list of the files frame-NNNNNN.EXTENSION of the chosen frames with their times, as ParaView reads
+ * it.  chosen: (frame_count). */
 enum tac_err tac_export_pvd(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *extension,
                             const char *path);
-/* Local. The chosen frames as one animated binary glTF file.  TAC_ERR_INPUT: they are more than such a file can hold.
+/* Local. Writes the chosen frames as one animated binary glTF file.  TAC_ERR_INPUT: there are more than such a file can
+ * hold.
  */
 enum tac_err tac_export_gltf(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
 
-/* What was packed. */
+/* The result of tac_frames_pack(). */
 struct tac_packed {
     int64_t frames, bytes, bytes_before;
     int64_t lost;          /* frames that are damaged and were left out */
     char lost_frames[400]; /* which: "3, 7 to 9" */
 };
-/* Local. All frames of `r` as one new frames file, of the same format.  Writes PATH.tmp and renames it. */
+/* Local. Writes all frames of `r` as one new frames file, of the same format.  Writes PATH.tmp and renames it. */
 enum tac_err tac_frames_pack(struct tac_ctx *ctx, const struct tac_reader *r, const char *path,
                              struct tac_packed *packed);
-/* Local. The frames.xdmf beside the file of `r`, for the file `path` that was packed of it.  *made: false if there is
- * none. */
+/* Local. Writes a frames.xdmf for the packed file `path`, from the one beside the file of `r`.  *made: false if there
+ * is none. */
 enum tac_err tac_frames_pack_index(struct tac_ctx *ctx, const struct tac_reader *r, const char *path, const char *index,
                                    bool *made);
 

@@ -57,12 +57,12 @@ struct tac_field_info {
     unsigned output; /* the bit of tac_output_settings.fields that asks for it; 0: none does */
 };
 
-/* Local. The table of all of them, (TAC_DATASETS). */
+/* Local. Returns the table of all datasets, (TAC_DATASETS). */
 const struct tac_field_info *tac_field_table(void);
-/* Local. Bytes of a row. */
+/* Local. Returns the number of bytes of a row. */
 size_t tac_field_row_bytes(const struct tac_field_info *field);
 
-/* One of them in one frame: the rows that this rank has. */
+/* One dataset in one frame: the rows that this rank has. */
 struct tac_frame_field {
     const struct tac_field_info *info;
     tac_gid rows; /* of all ranks */
@@ -90,7 +90,7 @@ struct tac_output_past {
     tac_time now;                         /* when it was written */
     int64_t next_frame;                   /* the first frame that is not in it: index */
     int64_t restarts;                     /* of the run that wrote it */
-    bool losses;                          /* it tells what was dissipated by which cause */
+    bool losses;                          /* it holds the dissipated energy by cause */
     int64_t entry_count;                  /* rank 0; 0: it does not tell what its folder held */
     const struct tac_output_entry *entry; /* (entry_count), by index; what its folder held; NULL on other ranks */
     const struct tac_output_sums *sums;   /* rank 0: (TAC_LINES); count 0: it does not tell; NULL: of none */
@@ -103,7 +103,7 @@ struct tac_summary {
     int argc;
     char **argv;
     double book_residual;
-    double wall_s, wall_total_s; /* the first since the start or the last restart; the second of all sittings */
+    double wall_s, wall_total_s; /* the first since the start or the last restart; the second with all runs before it */
     struct tac_status status;
 };
 
@@ -130,7 +130,7 @@ bool tac_output_here(const struct tac_output *out);
  * only the times and numbers of frames and rows, not their values. */
 enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                               const struct tac_output_past *past, bool last_frame, bool *here, bool *whole);
-/* From where a run was branched: for branch.json, and for run.json. */
+/* The origin of a branched run, for branch.json and run.json. */
 struct tac_output_branch {
     const char *parent;     /* the checkpoint's file */
     const char *sha256;     /* of the scene before the change */

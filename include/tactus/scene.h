@@ -143,7 +143,7 @@ struct tac_load {
     double *factor;       /* owned, (knot_count), linear between knots, held before the first and after the last */
 };
 
-/* Local. Does it act on single vertices? Others act on triangles, or segments in 2D. */
+/* Local. Returns whether the load acts on single vertices. Other loads act on triangles, or on segments in 2D. */
 static inline bool tac_load_of_vertices(const struct tac_load *load)
 {
     return load->kind == TAC_LOAD_FORCE || load->kind == TAC_LOAD_ACCELERATION;
@@ -155,8 +155,8 @@ struct tac_load_set {
     tac_lid rest; /* -1: none */
 };
 
-/* The thickness of a pair is at most this part of its distance at the start; of one mesh contact.rest_fraction, which
- * may be at most as much, and was as much before there was the key. */
+/* The thickness of a pair is at most this part of its distance at the start.  A pair of one mesh uses
+ * contact.rest_fraction instead, which may not be larger; scenes from before that key used this value for it, too. */
 #define TAC_REST_FRACTION_MOST .9
 
 struct tac_contact_settings {
@@ -180,18 +180,18 @@ struct tac_clock_settings {
     double gravity_s;
 };
 
-/* Of the implicit integrator alone (docs/reference/implicit.md). */
+/* Settings that only the implicit integrator has (docs/reference/implicit.md). */
 struct tac_implicit_settings {
     double step_s;                     /* h */
     enum tac_implicit_scheme scheme;   /* how a step is made of positions, velocities and accelerations */
-    double velocity_tol;               /* Newton stops where no vertex would go faster than this, m/s; 0: 1e-2 l / s */
-    double force_tol;                  /* and where forces balance to this part of them; 0: they are not asked */
+    double velocity_tol;               /* Newton stops when no vertex would move faster than this, m/s; 0: 1e-2 l / s */
+    double force_tol;                  /* and when forces balance to this part of them; 0: not tested */
     int64_t most;                      /* Newton iterations of a step */
     double stiffness;                  /* kappa of the barrier; 0: adaptive */
-    enum tac_implicit_weights weights; /* what a pair counts: 1, or the area that it stands for (kappa in Pa then) */
+    enum tac_implicit_weights weights; /* weight of a pair: 1, or the area that it stands for (then kappa is in Pa) */
     double friction_velocity;          /* under it friction is smoothed, m/s; 0: 1e-3 l / s; not of the static scheme */
     double friction_slip;              /* static scheme: under it friction is smoothed in an increment, m; 0: 1e-5 l */
-    int64_t lags;                      /* how often the forces that friction goes by are refreshed in a step */
+    int64_t lags;                      /* how often the contact forces that friction depends on are updated in a step */
     double solver_tolerance;           /* residual of the linear solver, relative */
     enum tac_implicit_solver solver;
     char solver_options[TAC_SOLVER_OPTIONS]; /* of a solver that has some; else empty */
@@ -212,7 +212,7 @@ struct tac_checkpoint_settings {
     int keep;       /* how many of the newest are kept */
 };
 
-/* What frames have on request (output.fields). */
+/* Fields that frames have on request (output.fields). */
 enum tac_output_field {
     TAC_OUTPUT_STRAIN,
     TAC_OUTPUT_STRESS,
@@ -224,13 +224,13 @@ enum tac_output_field {
 };
 
 enum tac_history_kind {
-    TAC_HISTORY_VERTICES, /* places, velocities and forces of vertices */
-    TAC_HISTORY_REACTION, /* the force that holds the held ones of them, and how far a motion has moved them */
+    TAC_HISTORY_VERTICES, /* positions, velocities and forces of vertices */
+    TAC_HISTORY_REACTION, /* the force on those of them that are held, and how far a motion has moved them */
     TAC_HISTORY_FLUX      /* what has crossed a plane */
 };
 enum tac_history_select { TAC_HISTORY_ALL, TAC_HISTORY_LIST, TAC_HISTORY_BOX };
 
-/* What is followed at an interval of its own. */
+/* A history: values that are written at an interval of their own. */
 struct tac_history {
     char *name; /* owned */
     enum tac_history_kind kind;
@@ -262,13 +262,14 @@ struct tac_settings {
     char *name;      /* owned; "" if the scene has none */
     char *path;      /* owned; the file it was read from */
     json_t *json;    /* owned; resolved: --set applied, absolute paths, defaults filled in */
-    char sha256[65]; /* of what determines the trajectory, mesh contents included; not end, output, discovery, paths */
+    char sha256[65]; /* of all that determines the trajectory, mesh contents included; not end, output, discovery, paths
+                      */
     struct {
         unsigned char *value; /* owned, (count, 32): the part of that hash that is of vertices and elements */
         size_t count;         /* 0: not known */
     } row_digest;
 
-    double fastest; /* m/s: what moves faster cannot be simulated, and is refused */
+    double fastest; /* m/s: a scene in which something moves faster is refused, because it cannot be simulated */
     double end_s, frame_s, quantum_s;
     tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
     double gravity[3];
@@ -323,7 +324,7 @@ struct tac_local_mesh {
     struct tac_part *part;         /* owned; NULL: this is the mesh of the whole scene. Else of one rank */
 };
 
-/* A scene: what it says, and its mesh or one rank's part of it. */
+/* A scene: its settings, and its mesh or one rank's part of the mesh. */
 struct tac_scene {
     struct tac_settings *settings; /* shared */
     struct tac_local_mesh *mesh;   /* owned */
@@ -356,8 +357,8 @@ void tac_scene_destroy(struct tac_scene **scene);
 /* The geometry of a whole scene, from a checkpoint. All pointers are borrowed. */
 struct tac_geometry {
     tac_gid vertex_count, triangle_count, segment_count, tetrahedron_count;
-    /* Where a scene is read in pieces, each rank has some rows alone: from first[] on so many of the vertices,
-     * triangles, segments and tetrahedra, ascending with the ranks. Elsewhere all of them, and these are not looked at.
+    /* If a scene is read in pieces, each rank has only here[] rows of the vertices, triangles, segments and tetrahedra,
+     * from row first[] on; rows ascend with the ranks. Otherwise each rank has all rows, and these two are not used.
      */
     tac_gid first[4], here[4];
     const double *x;            /* (V, 3) start positions, m */
@@ -405,8 +406,8 @@ tac_lid tac_load_next(const struct tac_scene *scene, tac_lid *set, int n);
  * Motion knots are due at tac_scene_quanta(scene, knot_t_s[k]). */
 tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 
-/* Local. Where a motion puts at t, quanta, a vertex whose path starts at `origin` (3, m); t may be past the last knot
- * of a motion that releases: then the last piece goes on. */
+/* Local. Computes where a motion puts a vertex at t [quanta], if the path of the vertex starts at `origin` (3, m).
+ * After the last knot of a motion that releases, the last piece goes on. */
 void tac_motion_place(const struct tac_scene *scene, const struct tac_motion *motion, const double origin[3],
                       tac_time t, double x[3]);
 

@@ -21,11 +21,11 @@
  *
  * Errors: every function that can fail returns enum tac_err and leaves one sentence in the context, which is emptied
  * when the next call begins; the host goes on.  After TAC_ERR_INPUT the simulation is as it was.  After TAC_ERR_RUN of
- * a function that goes on with it, it is of no more use: all but its destruction fails.  Collective functions return
- * the same code on all ranks, and want the same arguments on all.  Two things end the process: a bug (TAC_CHECK,
- * abort()), and ranks that cannot come together any more, because one ran out of memory or disk amid a collective call
- * that others sit in (MPI_Abort() after a minute).  A call of MPI itself that fails is left to the error handler that
- * the host has set; by default it ends the process.
+ * a function that advances or changes it, the simulation cannot be used any more: every call but its destruction fails.
+ * Collective functions return the same code on all ranks, and must be called with the same arguments on all.  Two
+ * things end the process: a bug (TAC_CHECK, abort()), and ranks that cannot reach a common call any more, because one
+ * of them ran out of memory or disk in a collective call while the others wait in it (MPI_Abort() after a minute).  A
+ * call of MPI itself that fails is left to the error handler that the host has set; by default it ends the process.
  */
 #ifndef TACTUS_SIMULATION_H
 #define TACTUS_SIMULATION_H
@@ -59,16 +59,16 @@ void tac_simulation_destroy(struct tac_simulation **sim);
 
 /* Collective. Goes on to t_s [s], rounded to the scene's quantum; nothing happens if that is now.  The scene's own
  * time.end has no effect here.  TAC_ERR_INPUT: t_s lies before now, or beyond 2^53 quanta; TAC_ERR_RUN: the scene
- * cannot go on; TAC_ERR_STOPPED: the watcher asked for it. */
+ * cannot go on; TAC_ERR_STOPPED: the function of tac_simulation_watch() asked for it. */
 enum tac_err tac_simulation_advance(struct tac_simulation *sim, double t_s);
 /* Local. Returns the time reached, s. */
 double tac_simulation_time(const struct tac_simulation *sim);
-/* Local. go_on(user) is called now and then while the simulation advances, between two windows, on every rank; where it
- * says false on some rank, tac_simulation_advance() ends early with TAC_ERR_STOPPED, on all ranks at the same time t,
- * from which it may be called again.  It must not call back into the simulation.  NULL: nobody watches. */
-void tac_simulation_active(struct tac_simulation *sim, bool (*go_on)(void *user), void *user);
+/* Local. Sets a function that tac_simulation_advance() calls between two windows, on every rank.  If go_on(user)
+ * returns false on some rank, the advance ends early with TAC_ERR_STOPPED, on all ranks at the same time t, and may be
+ * called again from there.  go_on must not call any function of the simulation.  NULL: no function is called. */
+void tac_simulation_watch(struct tac_simulation *sim, bool (*go_on)(void *user), void *user);
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
 /* Three numbers of every vertex that this rank owns. The data is not copied for the caller.  Component k of vertex
  * i is ((const double *)((const char *)data + i * stride))[k].  Valid until the simulation is stepped, changed or
@@ -115,8 +115,8 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
  *
  * For a motion's path, give the knots that it shall have after the present time, as displacements from where it began,
  * as in the scene. The knots before the present time stay, and the motion goes on from where it is.  A motion that has
- * not begun, or that has let its vertices go, is given its whole path.  All else takes effect at the next tick of the
- * force concerned.
+ * not begun, or that has let its vertices go, is given its whole path.  Other changes take effect at the next tick of
+ * the force concerned.
  *
  * The change is part of what determines the trajectory: same changes at the same times give the same bits, on any
  * number of ranks and by any way of discovery.  The scene's text and hash (tac_simulation_scene()) are of the changed

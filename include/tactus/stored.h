@@ -1,4 +1,4 @@
-/* tactus/stored.h: what checkpoints and records hold, told as text or as JSON, and compared.
+/* tactus/stored.h: describes what checkpoints and records hold, as text or as JSON, and compares them.
  *
  *     if (tac_checkpoint_is("drop.run/checkpoint.h5"))
  *         TAC_TRY(tac_info_checkpoint(ctx, "drop.run/checkpoint.h5", false, stdout));
@@ -15,15 +15,16 @@ extern "C" {
 
 /* ---- checkpoints ---- */
 
-/* Local. Is it, or was it meant to be, a checkpoint and no other kind of file? */
+/* Local. Returns whether the file is a checkpoint, maybe a damaged one, and no other kind of file. */
 bool tac_checkpoint_is(const char *path);
-/* Local. Describes one on `out`, as text or as JSON.  TAC_ERR_INPUT: it is damaged or foreign. */
+/* Local. Describes a checkpoint on `out`, as text or as JSON.  TAC_ERR_INPUT: it is damaged or foreign. */
 enum tac_err tac_info_checkpoint(struct tac_ctx *ctx, const char *path, bool as_json, FILE *out);
-/* Local. The checkpoints of a run folder: [{"file", "bytes", "whole", "problem"}], newest last; new reference. */
+/* Local. Lists the checkpoints of a run folder: [{"file", "bytes", "whole", "problem"}], newest last; new reference. */
 enum tac_err tac_list_checkpoints(struct tac_ctx *ctx, const char *dir, json_t **out);
 /* Local. Prints that list, a line each. */
 void tac_print_checkpoints(const json_t *list, FILE *out);
-/* Local. Compares two and tells on `out`; tolerance NaN: to the last bit.  TAC_ERR_NO: they differ. */
+/* Local. Compares two checkpoints and prints the result on `out`; tolerance NaN: to the last bit.  TAC_ERR_NO: they
+ * differ. */
 enum tac_err tac_diff_checkpoints(struct tac_ctx *ctx, const char *a, const char *b, double tolerance, bool as_json,
                                   FILE *out);
 

@@ -21,8 +21,8 @@ static bool counts(const struct tac_scene *s, const struct tac_overlap *o, doubl
            o->gap + a->radius + b->radius <= 2 * TAC_OVERLAP_TOUCH * largest;
 }
 
-static void take(const struct tac_scene *s, const struct tac_overlaps *overlaps, double largest,
-                 struct tac_audit_frame *frame)
+static void enter_overlaps(const struct tac_scene *s, const struct tac_overlaps *overlaps, double largest,
+                           struct tac_audit_frame *frame)
 {
     /* Kinds of overlap.h as kinds of audit.h. */
     static const uint8_t kind[6] = {[TAC_OVERLAP_EDGE_TRIANGLE] = TAC_AUDIT_EDGE_TRIANGLE,
@@ -61,7 +61,7 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
         if (!(fabs(scene->mesh->x[i]) <= 1e50)) {
             const tac_lid v = (tac_lid)(i / 3), b = scene->mesh->vertex_body[v];
             err = tac_fail(ctx, TAC_ERR_INPUT,
-                           "'%s' cannot be judged: in frame %s the position of vertex %" TAC_PRILID
+                           "'%s' cannot be audited: in frame %s the position of vertex %" TAC_PRILID
                            " of body `%s` is no number, or beyond 1e50 m",
                            frames->path, frames->frame[k].name, v - scene->settings->body[b].vertex_begin,
                            scene->settings->body[b].name);
@@ -72,7 +72,7 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
     }
     scene->settings->two_d = flat;
     TAC_TRY(tac_overlap_find(ctx, scene, &overlaps));
-    take(scene, overlaps, largest, frame);
+    enter_overlaps(scene, overlaps, largest, frame);
 done:
     tac_overlap_destroy(&overlaps);
     return err;

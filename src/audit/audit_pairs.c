@@ -1,8 +1,8 @@
-/* audit_pairs.c: which contact pairs come near each other in a slab.
+/* audit_pairs.c: finds the contact pairs that come near each other in a slab.
  *
- * A tree of boxes around what elements sweep finds the elements that come near; of two such, every vertex and edge is
- * looked at with the first element that has it.  Whether a pair is taken depends on nothing but the boxes of its own
- * two primitives.
+ * A tree of boxes around the volumes that elements sweep finds the elements that come near.  Every vertex and edge of
+ * two such elements is examined with the first element that has it.  Whether a pair is taken depends on nothing but the
+ * boxes of its own two primitives.
  */
 #include "audit/audit_room.h"
 
@@ -37,7 +37,7 @@ static double distance_kept(const struct tac_scene *scene, tac_lid a, tac_lid b)
     return p->has_elements && q->has_elements ? 0 : p->radius + q->radius;
 }
 
-static double margin(void *user, const struct tac_box_node *a, const struct tac_box_node *b)
+static double pair_margin(void *user, const struct tac_box_node *a, const struct tac_box_node *b)
 {
     const struct tac_audit_search *s = user;
     const double more = s->watched + s->round;
@@ -209,8 +209,9 @@ static void open_element(const struct tac_audit_search *s, const struct tac_box_
 }
 
 /* A pair that may be one: no vertex in common, one that is free at some time, boxes that come near. */
-static enum tac_err take(struct tac_audit_search *s, int kind, tac_lid id_a, const tac_lid *a, const struct box *box_a,
-                         tac_lid id_b, const tac_lid *b, const struct box *box_b, double keep)
+static enum tac_err prove_if_near(struct tac_audit_search *s, int kind, tac_lid id_a, const tac_lid *a,
+                                  const struct box *box_a, tac_lid id_b, const tac_lid *b, const struct box *box_b,
+                                  double keep)
 {
     const int first = tac_audit_first(kind), n = tac_audit_count(kind);
     struct tac_audit_pair pair = {.kind = kind, .n = n, .id = {id_a, id_b}, .keep = keep};
@@ -236,11 +237,11 @@ static enum tac_err corners_against(struct tac_audit_search *s, const struct nea
     enum tac_err err = TAC_OK;
     for (int i = 0; i < a->corners; i++) {
         if (b->element == TRIANGLE)
-            TAC_TRY(take(s, TAC_AUDIT_VERTEX_TRIANGLE, a->corner[i], &a->corner[i], &a->corner_box[i], b->index, b->v,
-                         &b->box, keep));
+            TAC_TRY(prove_if_near(s, TAC_AUDIT_VERTEX_TRIANGLE, a->corner[i], &a->corner[i], &a->corner_box[i],
+                                  b->index, b->v, &b->box, keep));
         else if (b->element == SEGMENT)
-            TAC_TRY(take(s, TAC_AUDIT_VERTEX_EDGE, a->corner[i], &a->corner[i], &a->corner_box[i],
-                         s->segment_edge[b->index], b->v, &b->box, keep));
+            TAC_TRY(prove_if_near(s, TAC_AUDIT_VERTEX_EDGE, a->corner[i], &a->corner[i], &a->corner_box[i],
+                                  s->segment_edge[b->index], b->v, &b->box, keep));
     }
 done:
     return err;
@@ -255,8 +256,8 @@ static enum tac_err edges_against(struct tac_audit_search *s, const struct near 
             const bool turn = b->edge_id[j] < a->edge_id[i];
             const struct near *p = turn ? b : a, *q = turn ? a : b;
             const int k = turn ? j : i, l = turn ? i : j;
-            TAC_TRY(take(s, TAC_AUDIT_EDGE_EDGE, p->edge_id[k], p->edge[k], &p->edge_box[k], q->edge_id[l], q->edge[l],
-                         &q->edge_box[l], keep));
+            TAC_TRY(prove_if_near(s, TAC_AUDIT_EDGE_EDGE, p->edge_id[k], p->edge[k], &p->edge_box[k], q->edge_id[l],
+                                  q->edge[l], &q->edge_box[l], keep));
         }
 done:
     return err;
@@ -276,7 +277,7 @@ static enum tac_err look_at_two(void *user, const struct tac_box_item *item_a, c
     if (a.element == PARTICLE && b.element == PARTICLE) {
         const bool turn = b.index < a.index;
         const struct near *p = turn ? &b : &a, *q = turn ? &a : &b;
-        TAC_TRY(take(s, TAC_AUDIT_VERTEX_VERTEX, p->index, p->v, &p->box, q->index, q->v, &q->box, keep));
+        TAC_TRY(prove_if_near(s, TAC_AUDIT_VERTEX_VERTEX, p->index, p->v, &p->box, q->index, q->v, &q->box, keep));
     } else if (!s->scene->settings->two_d) {
         TAC_TRY(edges_against(s, &a, &b, keep));
     }
@@ -297,7 +298,7 @@ enum tac_err tac_audit_slab_search(struct tac_audit_search *s)
     s->report->slabs++;
     put_items(s);
     TAC_TRY(tac_box_tree_create(s->ctx, s->item, s->item_count, s->radius, &tree));
-    TAC_TRY(tac_box_tree_walk(s->ctx, tree, &(struct tac_box_walk){s, margin, look_at_two}));
+    TAC_TRY(tac_box_tree_walk(s->ctx, tree, &(struct tac_box_walk){s, pair_margin, look_at_two}));
 done:
     tac_box_tree_destroy(&tree);
     return err;

@@ -1,4 +1,4 @@
-/* audit_prove.c: one pair over one slab.
+/* audit_prove.c: proves that one pair keeps its distance over one slab.
  *
  * Over any part of the slab every vertex keeps within its stray of the straight line between its places at the part's
  * two ends.  Along any direction n two such straight motions are nearest at one of the ends; so n . (a - b) there, less
@@ -193,8 +193,8 @@ done:
     return err;
 }
 
-/* What is not proven of a piece goes into the report. */
-static enum tac_err ask(struct prover *p, const struct part *part, double t0_s, double t1_s, bool *apart)
+/* Queries a piece, and enters what is not proven into the report. */
+static enum tac_err query_piece(struct prover *p, const struct part *part, double t0_s, double t1_s, bool *apart)
 {
     enum tac_err err = TAC_OK;
     struct tac_ccd_result result;
@@ -217,7 +217,7 @@ static enum tac_err judge_piece(struct prover *p, const struct part *part, doubl
     int calls = 4096;
     bool apart = true;
     if (!(gap > 0) && !p->search->query_all)
-        err = ask(p, part, t0_s, t1_s, &apart);
+        err = query_piece(p, part, t0_s, t1_s, &apart);
     if (!err && apart)
         refine(p, part, t0_s, t1_s, fmax(gap, 0), &calls);
     return err;
@@ -384,8 +384,8 @@ static enum tac_err ask_all(struct prover *p)
         TAC_TRY(gather_walk(p, &part, t));
         for (size_t i = 0; i + 1 < p->walk->count; i++) {
             part_of_walk(p, i, i + 1, &part);
-            TAC_TRY(ask(p, &part, p->search->quantum_s * (double)p->walk->t[i],
-                        p->search->quantum_s * (double)p->walk->t[i + 1], &apart));
+            TAC_TRY(query_piece(p, &part, p->search->quantum_s * (double)p->walk->t[i],
+                                p->search->quantum_s * (double)p->walk->t[i + 1], &apart));
         }
     }
 done:

@@ -1,13 +1,14 @@
 /* audit_room.h: what the files of the audit share.  Private to it.
  *
- *   audit_run.c    of which scene is the folder, and how did its run end?
- *   audit_plan.c   looks through the record once: is it sound, and how is its time cut?
- *   audit_tie.c    is it where the frames say, at the ends of its intervals?
- *   audit_slab.c   what is read of a part of the record, and every vertex' motion in a slab
- *   audit_pairs.c  which pairs come near in a slab
- *   audit_prove.c  one such pair: bounds over parts of the slab, halved where they do not tell, at last piece by piece
- *   audit_near.c   the geometry of one pair at one time
- *   audit.c        deals the slabs out, and puts the report together
+ *   audit_run.c    finds the scene of the folder, and how its run ended
+ *   audit_plan.c   reads the record once, checks it, and cuts its time
+ *   audit_tie.c    compares it with the frames, at the ends of its intervals
+ *   audit_slab.c   reads a part of the record, and computes every vertex' motion in a slab
+ *   audit_pairs.c  finds the pairs that come near in a slab
+ *   audit_prove.c  proves one such pair: bounds over parts of the slab, which are halved if the bounds do not suffice,
+ *                  and at last over single pieces
+ *   audit_near.c   computes the geometry of one pair at one time
+ *   audit.c        distributes the slabs to the ranks, and joins the report
  *
  * Rounding.  u is 2^-53, M the largest coordinate of the vertices concerned.  A position between two breakpoints is off
  * by less than 23 u M; TAC_AUDIT_ROUND times M is more than what any bound below can be off by, each stating its sum.
@@ -26,15 +27,15 @@ enum { TAC_AUDIT_SLABS = 1024 }; /* of a group, at most */
 
 /* ---- audit_tie.c ---- */
 
-/* What a group's look says of one of its ends. Bytes only, all zero where there is nothing to tell. */
+/* The result of comparing one end of a group with its frame.  It holds bytes only, all zero if there is no result. */
 struct tac_audit_end_tie {
     int64_t compared, differing, frame;
     double recorded[3], framed[3];
     tac_lid vertex;
-    uint8_t missing; /* frames.h5 has no frame for it, and should */
+    uint8_t missing; /* frames.h5 should have a frame for it, and has none */
 };
 
-/* A group held against its two frames while its rows go by. */
+/* Compares a group with its two frames while its rows are read. */
 struct tac_audit_tie_look {
     const struct tac_reader *frames; /* borrowed */
     int64_t place[2];                /* of the two frames in frames->frame; -1: there is none to compare with */
@@ -51,21 +52,21 @@ struct tac_audit_group;
 /* Local. Finds the two frames of a group, whose times are in `group`; sets group->off and group->end[].missing. */
 void tac_audit_tie_begin(struct tac_audit_tie_look *look, const struct tac_recorded *recorded, int64_t g,
                          struct tac_audit_group *group);
-/* Local. The vertex is at x at the group's beginning (0) or end (1). */
+/* Local. Compares a vertex that is at x at the group's beginning (0) or end (1). */
 enum tac_err tac_audit_tie_row(struct tac_ctx *ctx, struct tac_audit_tie_look *look, int end, tac_lid vertex,
                                const double x[3], struct tac_audit_group *group);
 
 /* ---- audit_plan.c ---- */
 
-/* A group of the record, as the rank that looked through it tells all others: bytes only, so that they can be joined by
- * a bitwise or with the zeroes of the others. */
+/* A group of the record, as the rank that read it sends it to all others.  It holds bytes only, so that a bitwise or
+ * with the zeroes of the other ranks joins them. */
 struct tac_audit_group {
     tac_time t[2];
     int64_t rows;
     double edge;                               /* mean length of an edge at the group's start, m; 0: there is none */
     int32_t slabs;                             /* a power of two */
     uint8_t round;                             /* some z is not 0 */
-    uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: what is read at once ends with slab k */
+    uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: a portion, which is read at once, ends with slab k */
     unsigned char first[32], last[32];         /* SHA-256 of the positions at the two ends */
     uint8_t off;                               /* it does not go from frame to frame */
     struct tac_audit_end_tie end[2];
@@ -84,13 +85,13 @@ enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *sc
                                  const struct tac_audit_options *options, struct tac_audit_plan *plan, bool late[2]);
 void tac_audit_plan_free(struct tac_audit_plan *plan);
 
-/* Local. Slab k of `count` in t[0] .. t[1] begins here; k = count: its end. */
+/* Local. Returns when slab k of `count` in t[0] .. t[1] begins; k = count: when the last one ends. */
 tac_time tac_audit_cut(const tac_time t[2], int64_t k, int64_t count);
 
 /* ---- audit_slab.c ---- */
 
-/* Some slabs' breakpoints, read at once: of each vertex those within, and one before and one after unless there is one
- * at the very ends. */
+/* The breakpoints of some slabs, which are read at once: for each vertex those within, and one before and one after
+ * unless there is one at the very end. */
 struct tac_audit_portion {
     tac_time t[2];
     size_t capacity[2];
@@ -121,12 +122,12 @@ enum tac_err tac_audit_slab_make(struct tac_ctx *ctx, tac_lid vertex_count, cons
                                  const tac_time t[2], struct tac_audit_slab *slab);
 void tac_audit_slab_free(struct tac_audit_slab *slab);
 
-/* Local. Where the vertex is at t, between rows k and k + 1 of the portion; exact at either. */
+/* Local. Computes where the vertex is at t, between rows k and k + 1 of the portion; exact at either. */
 void tac_audit_at(const struct tac_audit_portion *portion, int64_t k, tac_time t, double x[3]);
 
 /* ---- audit_near.c ---- */
 
-/* How many vertices kind's first primitive has, and both. */
+/* Return how many vertices the first primitive of a kind has, and both together. */
 static inline int tac_audit_first(int kind)
 {
     return kind == TAC_AUDIT_EDGE_EDGE ? 2 : 1;
@@ -190,7 +191,7 @@ struct tac_audit_pair {
     double round; /* TAC_AUDIT_ROUND times the largest coordinate */
 };
 
-/* Local. All of a slab. */
+/* Local. Searches all of a slab. */
 enum tac_err tac_audit_slab_search(struct tac_audit_search *search);
 /* Local. Makes the parts of the search that no slab changes. */
 enum tac_err tac_audit_search_make(struct tac_audit_search *search);

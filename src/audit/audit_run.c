@@ -1,5 +1,6 @@
-/* audit_run.c: decides of which run the folder's files are. Record, frames, mesh, scene.json and run.json are of one
- * scene if all of them tell its hash, and if what they hold makes that hash (docs/reference/audit.md, Of which run). */
+/* audit_run.c: checks that the files of a folder belong to one run.  Record, frames, mesh, scene.json and run.json
+ * belong to one scene if all of them contain its hash, and if their contents have that hash (docs/reference/audit.md,
+ * Of which run). */
 #include "io/record/record_read.h"
 #include <tactus/audit.h>
 
@@ -11,7 +12,7 @@
 
 /* ---- how it ended ---- */
 
-static enum tac_audit_end end_of(const json_t *o)
+static enum tac_audit_end end_of_status(const json_t *o)
 {
     static const char *const name[] = {[TAC_AUDIT_UNTOLD] = "",
                                        [TAC_AUDIT_FINISHED] = "finished",
@@ -26,11 +27,11 @@ static enum tac_audit_end end_of(const json_t *o)
     return TAC_AUDIT_UNTOLD;
 }
 
-static void take(const json_t *o, const char *from, struct tac_audit_run *run)
+static void read_end(const json_t *o, const char *from, struct tac_audit_run *run)
 {
     const char *sha256 = json_string_value(json_object_get(o, "scene_sha256"));
     const json_t *time = json_object_get(o, "time");
-    run->end = end_of(o);
+    run->end = end_of_status(o);
     snprintf(run->from, sizeof run->from, "%s", from);
     snprintf(run->sha256, sizeof run->sha256, "%s", sha256 != NULL ? sha256 : "");
     /* A run that failed may not know any more how far it was. */
@@ -46,9 +47,9 @@ static enum tac_err read_run(struct tac_ctx *ctx, const char *dir, struct tac_au
     struct tac_ctx alone = *ctx; /* that there is no status.json is no error here */
     TAC_TRY(tac_folder_run(ctx, dir, &o));
     if (o != NULL)
-        take(o, "run.json", run);
+        read_end(o, "run.json", run);
     else if (tac_folder_status(&alone, dir, &o) == TAC_OK)
-        take(o, "status.json", run);
+        read_end(o, "status.json", run);
 done:
     json_decref(o);
     return err;
@@ -135,7 +136,7 @@ static enum tac_err put_counts(struct tac_ctx *ctx, const struct tac_scene *s, j
     return TAC_OK;
 }
 
-static enum tac_err widen(struct tac_ctx *ctx, const tac_lid *from, size_t count, tac_gid **out)
+static enum tac_err widen_time(struct tac_ctx *ctx, const tac_lid *from, size_t count, tac_gid **out)
 {
     enum tac_err err = tac_alloc(ctx, count, sizeof **out, out);
     for (size_t i = 0; i < count && !err; i++)
@@ -194,9 +195,9 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_audit_folde
     char text[160];
     TAC_TRY(read_scene_json(ctx, f->dir, s, &json));
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)s->mesh->vertex_count, sizeof *x, &x));
-    TAC_TRY(widen(ctx, s->mesh->triangle, 3 * (size_t)s->mesh->triangle_count, &triangle));
-    TAC_TRY(widen(ctx, s->mesh->segment, 2 * (size_t)s->mesh->segment_count, &segment));
-    TAC_TRY(widen(ctx, s->mesh->tetrahedron, 4 * (size_t)s->mesh->tetrahedron_count, &tetrahedron));
+    TAC_TRY(widen_time(ctx, s->mesh->triangle, 3 * (size_t)s->mesh->triangle_count, &triangle));
+    TAC_TRY(widen_time(ctx, s->mesh->segment, 2 * (size_t)s->mesh->segment_count, &segment));
+    TAC_TRY(widen_time(ctx, s->mesh->tetrahedron, 4 * (size_t)s->mesh->tetrahedron_count, &tetrahedron));
     TAC_TRY(tac_reader_frame(ctx, f->frames, 0, x, NULL, NULL));
     const struct tac_geometry geometry = {.vertex_count = s->mesh->vertex_count,
                                           .triangle_count = s->mesh->triangle_count,

@@ -1,4 +1,4 @@
-/* audit_scene.c: the scene of a run, as far as an audit needs it, from what its folder holds. */
+/* audit_scene.c: reads the scene of a run from its folder, as far as an audit needs it. */
 #include <tactus/audit.h>
 
 #include <math.h>

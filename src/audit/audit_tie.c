@@ -1,7 +1,7 @@
-/* audit_tie.c: the record's positions at both ends of each interval, held against the frames' to the last bit.
+/* audit_tie.c: compares the record's positions at both ends of each interval with those of the frames, to the last bit.
  *
- * Interval k goes from frame k to frame k + 1.  Both are known before its rows go by, vertex by vertex, and each frame
- * is read beside them, some rows at a time. */
+ * Interval k goes from frame k to frame k + 1.  Both are known before its rows are read, vertex by vertex, and each
+ * frame is read beside them, some rows at a time. */
 #include "audit/audit_room.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* ccd.h: do two primitives, whose vertices move in straight lines, come nearer to each other than a separation?
+/* ccd.h: finds whether two primitives, whose vertices move in straight lines, come nearer to each other than a
+ * separation.
  *
  * Inclusion-based continuous collision detection (Ferguson 2023, chapter 3; minimum separation: section 3.6): the
  * domain of (t, u, v) is bisected, breadth first, and a box is thrown away when the interval that surely holds the
@@ -47,7 +48,7 @@ struct tac_ccd_scratch {
     size_t capacity;
 };
 
-/* Local. TAC_ERR_RUN: out of memory for the scratch; result is not told.  A coordinate that is not finite, or a
+/* Local. TAC_ERR_RUN: out of memory for the scratch; *result is not set.  A coordinate that is not finite, or a
  * negative separation, gives OPEN at all times.  Why an answer is a proof: docs/explanation/ccd.md. */
 enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, struct tac_ccd_scratch *scratch,
                      struct tac_ccd_result *result);

@@ -1,9 +1,9 @@
-/* descent.h: a length that is chosen by what it costs.
+/* descent.h: chooses a length by trials, so that it costs little.
  *
- * What has that length is run, and what it cost per time is told; then a longer or a shorter one is tried.  Where that
- * costs less the length goes on in this direction.  Where it costs more the length before comes again, and stays for a
- * while before the other direction is tried; twice as long each time that no trial has paid, because trials cost, too.
- * Costs are counts, never seconds, so that a run repeats:
+ * The caller runs with a length and reports its cost per time; then a longer or a shorter length is tried.  If the
+ * trial costs less, the search goes on in this direction.  If it costs more, the length before is used again, for a
+ * while, before the other direction is tried.  This while doubles each time that no trial has paid, because trials
+ * cost, too.  Costs are counts, never seconds, so that a run can be repeated exactly:
  *
  *     struct tac_descent descent = {0};
  *     length = tac_descent_next(&descent, cost / time, 1.5, length, least, most);
@@ -15,10 +15,10 @@
 
 struct tac_descent {
     double last;  /* cost per time of the length that is kept; 0: not known */
-    double kept;  /* that length, while another one is tried; 0: none is */
+    double kept;  /* the length to go back to while another one is tried; 0: no trial is under way */
     bool shorter; /* the direction */
     int stays;    /* how often the length is kept until the next trial */
-    int patience; /* how often it was kept after the last one that did not pay */
+    int patience; /* how often it was kept after the last trial that did not pay */
 };
 
 enum { TAC_DESCENT_PATIENCE = 8 };
@@ -28,8 +28,8 @@ static inline double tac_descent_within(double length, double least, double most
     return length < least ? least : length > most ? most : length;
 }
 
-/* Local. The length that follows one that cost so much per time: within least .. most, a factor `step` (> 1) from it,
- * or the same. */
+/* Local. Returns the next length to use, after `length` has cost cost_per_time: within least .. most, longer or shorter
+ * by a factor `step` (> 1), or the same. */
 static inline double tac_descent_next(struct tac_descent *d, double cost_per_time, double step, double length,
                                       double least, double most)
 {
@@ -53,7 +53,7 @@ static inline double tac_descent_next(struct tac_descent *d, double cost_per_tim
     if (d->shorter ? length <= least : length >= most)
         d->shorter = !d->shorter;
     if (d->shorter ? length <= least : length >= most)
-        return tac_descent_within(length, least, most); /* there is no other */
+        return tac_descent_within(length, least, most); /* no other length is allowed */
     d->kept = length;
     return tac_descent_within(d->shorter ? length / step : length * step, least, most);
 }

@@ -122,9 +122,9 @@ enum tac_err tac_swap(struct tac_ctx *ctx, size_t n, const int32_t *rank, const 
     return err;
 }
 
-/* Puts the records in the order of their destinations. */
-static enum tac_err pack(struct tac_ctx *ctx, size_t n, const int32_t *to, const char *record, size_t size,
-                         int64_t *sent, int64_t *place, char **out)
+/* Copies the records to *out in the order of their destinations. */
+static enum tac_err sort_by_destination(struct tac_ctx *ctx, size_t n, const int32_t *to, const char *record,
+                                        size_t size, int64_t *sent, int64_t *place, char **out)
 {
     enum tac_err err = TAC_OK;
     int64_t *next = NULL;
@@ -154,7 +154,7 @@ enum tac_err tac_distribute_traced(struct tac_ctx *ctx, enum tac_err err, size_t
     void *none = NULL;
     memcpy(received, &none, sizeof none);
     if (err == TAC_OK)
-        err = pack(ctx, n, to, record, size, sent, place, &packed);
+        err = sort_by_destination(ctx, n, to, record, size, sent, place, &packed);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_exchange(ctx, packed, sent, size, received, came));
 done:

@@ -1,8 +1,8 @@
-/* exchange.h: what the deals of pieces are made of: records sorted by destination, questions and answers, sorted ids.
+/* exchange.h: sends records to other ranks, sorted by destination; asks other ranks questions; sorts ids.
  *
- * Collective functions here take the code of the caller's local work before them (`err`): it is agreed upon first, so
- * that a rank that has run out of memory takes all others with it and nobody waits.  When err is set, the other
- * arguments are not looked at.
+ * Collective functions here take the code of the caller's local work before them (`err`): the ranks agree on it first.
+ * So if one rank has run out of memory, all ranks return and none waits.  When err is set, the other arguments are not
+ * used.
  */
 #ifndef TACTUS_BASE_EXCHANGE_H
 #define TACTUS_BASE_EXCHANGE_H
@@ -15,12 +15,13 @@
 tac_gid tac_block_begin(tac_gid total, int size, int rank);
 int tac_block_rank(tac_gid total, int size, tac_gid id);
 
-/* Collective. Sends `count[r]` records of `size` bytes to each rank r, lying one behind the other in `send`; what came,
- * in the order of ranks, in *receive (owned by the caller), with receive_count (ranks). */
+/* Collective. Sends `count[r]` records of `size` bytes to each rank r, which lie one behind the other in `send`.  What
+ * came is in *receive (owned by the caller), in the order of ranks; receive_count: (ranks). */
 enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
                           int64_t *receive_count);
 
-/* Collective, but the code may be of one rank only. receive_count (ranks): what count[this rank] is on each of them. */
+/* Collective, but an error may be returned on one rank only. receive_count (ranks): the value of count[this rank] on
+ * each of them. */
 enum tac_err tac_tell_counts(struct tac_ctx *ctx, const int64_t *count, int64_t *receive_count);
 
 /* Collective. tac_exchange() in messages of at most `limit` records. */
@@ -42,10 +43,10 @@ enum tac_err tac_sum_all(struct tac_ctx *ctx, struct tac_accum *sum, int count);
 /* Local. Sorts by key, equal keys keeping their order. O(n) for keys of bounded length. */
 enum tac_err tac_sort_keyed(struct tac_ctx *ctx, size_t n, struct tac_keyed *list);
 
-/* Local. Records of `size` bytes, each beginning with its id (a tac_gid), into ascending order, where they are. */
+/* Local. Sorts records of `size` bytes in place by ascending id; each record begins with its id (a tac_gid). */
 enum tac_err tac_sort_records(struct tac_ctx *ctx, size_t n, size_t size, void *records);
 
-/* The local id of a global one among n ascending ids, or -1. */
+/* Returns the local id of a global one among n ascending ids, or -1. */
 tac_lid tac_id_find(const tac_gid *ascending, tac_lid n, tac_gid id);
 
 /* Distinct ids out of many: memory for about four times as many ids as are distinct, at any time. */
@@ -57,7 +58,8 @@ struct tac_ids {
 
 /* Local. Start with {0}. */
 enum tac_err tac_ids_add(struct tac_ctx *ctx, struct tac_ids *ids, size_t n, const tac_gid *id);
-/* Local. The distinct ids, ascending, in *unique (owned by the caller); `ids` is empty afterwards, also on failure. */
+/* Local. Returns the distinct ids, ascending, in *unique (owned by the caller).  `ids` is empty afterwards, also on
+ * failure. */
 enum tac_err tac_ids_finish(struct tac_ctx *ctx, struct tac_ids *ids, tac_gid **unique, size_t *count);
 
 /* Where ids are in an ascending list: constant time where the list is about as dense everywhere. */
@@ -78,12 +80,12 @@ tac_lid tac_finder_find(const struct tac_finder *finder, tac_gid id);
 enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
                           tac_lid *place);
 
-/* Collective. Record i goes to rank to[i]; what one rank sends to another keeps its order.  What came lies in *received
- * (owned by the caller) in the order of ranks, *total records. */
+/* Collective. Sends record i to rank to[i]; records from one rank to another keep their order.  *received (owned by the
+ * caller) gets the *total records that came, in the order of ranks. */
 enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
                             size_t size, void *received, size_t *total);
 
-/* Local. Writes record `index` of what is distributed of `from`. */
+/* Local. Writes record `index` of the table `from` to `record`. */
 typedef void tac_fill(const void *from, tac_lid index, void *record);
 
 /* Collective. As tac_distribute(), for large tables: record which[i] (NULL: i), made by `fill` as it is needed, goes to
@@ -92,14 +94,14 @@ enum tac_err tac_distribute_table(struct tac_ctx *ctx, enum tac_err err, size_t 
                                   const int32_t *to, tac_fill *fill, const void *from, size_t size, void *received,
                                   size_t *total);
 
-/* Local. Writes what `known` tells about an id. */
+/* Local. Writes the answer about an id, which it finds in `known`, to `record`. */
 typedef void tac_answer(const void *known, tac_gid id, void *record);
 
 /* Collective. Asks rank to[i] about id[i]; answers, records of `size` bytes, in the order of the questions. */
 enum tac_err tac_ask(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const tac_gid *id,
                      tac_answer *answer, const void *known, size_t size, void *out);
 
-/* Records that went to other ranks and want answers. */
+/* Records that were sent to other ranks, which must answer them. */
 struct tac_questions {
     size_t n, total; /* records that this rank sent; that came here */
     int64_t *count;  /* owned, (3, ranks): sent, came, answers that come back */
@@ -115,9 +117,9 @@ enum tac_err tac_questions_answer(struct tac_ctx *ctx, enum tac_err err, const s
                                   const void *answers, size_t size, void *out);
 void tac_questions_end(struct tac_questions *q);
 
-/* Collective. tac_distribute for records that want an answer: `place` (n) tells where record i went in what was sent,
- * and `sent`, `came` (ranks) how many, so that tac_exchange(answers, came, ...) brings the answer to record i at
- * place[i].
+/* Collective. tac_distribute() for records that need an answer.  place[i] (n) is the place of record i in what was
+ * sent; `sent` and `came` (ranks) are the numbers of records.  So tac_exchange(answers, came, ...) returns the answer
+ * to record i at place[i].
  */
 enum tac_err tac_distribute_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to,
                                    const void *record, size_t size, void *received, int64_t *sent, int64_t *came,

@@ -44,7 +44,7 @@ static void split(const struct tac_ctx *ctx, struct told_list *list, int hop)
 
 /* Neighbours. A rank without memory (no list->of) sends nothing, and what comes to it goes to `room`, which holds half
  * of the ranks' counts. */
-static void step(struct tac_ctx *ctx, struct told_list *list, int hop, void *room)
+static void send_counts_on(struct tac_ctx *ctx, struct told_list *list, int hop, void *room)
 {
     const int to = (ctx->rank + hop) % ctx->size, from = (ctx->rank - hop + ctx->size) % ctx->size;
     MPI_Request request;
@@ -73,7 +73,7 @@ enum tac_err tac_tell_counts(struct tac_ctx *ctx, const int64_t *count, int64_t 
             list.of[list.count++] = (struct told){ctx->rank, r, count[r]};
     for (int hop = 1; hop < ctx->size; hop *= 2) {
         split(ctx, &list, hop);
-        step(ctx, &list, hop, receive_count);
+        send_counts_on(ctx, &list, hop, receive_count);
     }
     memset(receive_count, 0, ranks * sizeof *receive_count);
     for (size_t k = 0; k < list.count; k++)

@@ -8,9 +8,10 @@
 typedef double tac_four __attribute__((vector_size(32)));
 typedef long long tac_four_mask __attribute__((vector_size(32)));
 
-/* Of a function: it is also made for machines with vectors of four doubles, and the one that fits is called.  The
- * operations are the same in both, so the bits are. (clang refuses vector arguments in such versions, even inlined; it
- * makes one.)  TAC_MORE_VERSIONS: and for machines that have 32 registers for such vectors, where 16 are too few. */
+/* Attribute of a function: the compiler also makes a version for machines with vectors of four doubles, and the version
+ * that fits the machine is called.  The operations of both are the same, so their bits are the same.  (clang refuses
+ * vector arguments in such versions, even inlined; it makes only one.)  TAC_MORE_VERSIONS adds a version for machines
+ * with 32 registers for such vectors, for functions for which 16 are too few. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__AVX2__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
 #define TAC_VERSIONS __attribute__((target_clones("avx2", "default")))

@@ -1,4 +1,4 @@
-/* hooks.h: what the project's own tests ask of the library, by variables of the environment. */
+/* hooks.h: reads the hooks for the project's own tests from variables of the environment. */
 #ifndef TACTUS_BASE_HOOKS_H
 #define TACTUS_BASE_HOOKS_H
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The range that is under way goes to the text. */
-static void put(struct tac_ranges *r)
+/* Appends the range that was added to last to the text. */
+static void append_range(struct tac_ranges *r)
 {
     char range[64];
     const size_t length = strlen(r->text), most = sizeof r->text - sizeof range - 8;
@@ -24,7 +24,7 @@ static void put(struct tac_ranges *r)
 void tac_ranges_add(struct tac_ranges *r, int64_t number)
 {
     if (r->count > 0 && number != r->last + 1)
-        put(r);
+        append_range(r);
     if (r->count == 0 || number != r->last + 1)
         r->first = number;
     r->last = number;
@@ -34,6 +34,6 @@ void tac_ranges_add(struct tac_ranges *r, int64_t number)
 const char *tac_ranges_text(struct tac_ranges *r)
 {
     if (r->count > 0)
-        put(r);
+        append_range(r);
     return r->text;
 }

@@ -1,11 +1,12 @@
-/* single.h: numbers in single precision that are certainly not above, or not below, what they stand for. */
+/* single.h: rounds numbers to single precision in a known direction, downwards or upwards. */
 #ifndef TACTUS_BASE_SINGLE_H
 #define TACTUS_BASE_SINGLE_H
 
 #include <float.h>
 #include <math.h>
 
-/* The two of x, which may be infinite: a float is within 2^-24 of what it stands for, and the least one is 2^-149. */
+/* Return a bound of x from below and from above; x may be infinite.  Rounding to a float changes a number by at most
+ * 2^-24 of it, and the least float is 2^-149. */
 static inline float tac_single_below(double x)
 {
     const double y = x > FLT_MAX ? FLT_MAX : x;

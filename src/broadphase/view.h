@@ -9,8 +9,7 @@
 #include "contact/pairs/active.h"
 #include "partition/halo.h"
 #include "state/paths.h"
-#include "state/scripts.h"
-#include "state/vertex_state.h"
+#include "state/position.h"
 #include <math.h>
 #include <tactus/counters.h>
 

@@ -9,37 +9,15 @@
 /* The guard of a pair so large that products of its coordinates overflow, m. */
 static const double ASTRAY = 0x1p-44 * 1e70;
 
-/* The place of vertex i at t, as tac_state_position() tells it; the fourth number means nothing. */
-TAC_FOUR_INLINE void place(tac_four *row, const struct tac_vertex_state *state, const struct tac_scripts *scripts,
-                           tac_lid i, tac_time t)
-{
-    const tac_four_mask three = {-1, -1, -1, 0}; /* the fourth number of a position is a time */
-    const struct tac_pos *pos = &state->pos[i];
-    tac_four_mask at;
-    memcpy(&at, pos, sizeof at);
-    *row = (tac_four)(at & three);
-    if (pos->t == t)
-        return;
-    if (state->vel[i].w == 0 && scripts->of[i] >= 0) {
-        const struct tac_script *s = &scripts->script[scripts->of[i]];
-        const double dt = tac_state_seconds(state, t - s->t);
-        *row = (tac_four){s->x[0] + dt * s->v[0], s->x[1] + dt * s->v[1], s->x[2] + dt * s->v[2], 0};
-        return;
-    }
-    tac_four v;
-    memcpy(&v, &state->vel[i], sizeof v);
-    *row = *row + tac_four_all(tac_state_seconds(state, t - pos->t)) * v;
-}
-
 /* Coordinates of vertex k of four pairs. */
 TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                             struct tac_pair *const p[4], int k, tac_time t)
 {
     tac_four a, b, c, d;
-    place(&a, state, scripts, p[0]->v[k], t);
-    place(&b, state, scripts, p[1]->v[k], t);
-    place(&c, state, scripts, p[2]->v[k], t);
-    place(&d, state, scripts, p[3]->v[k], t);
+    tac_state_position_row(&a, state, scripts, p[0]->v[k], t);
+    tac_state_position_row(&b, state, scripts, p[1]->v[k], t);
+    tac_state_position_row(&c, state, scripts, p[2]->v[k], t);
+    tac_state_position_row(&d, state, scripts, p[3]->v[k], t);
     tac_four_columns(x, a, b, c, d);
 }
 

@@ -3,7 +3,7 @@
 #define TACTUS_CONTACT_EVALUATE_FOUR_H
 
 #include "contact/pairs/active.h"
-#include "state/scripts.h"
+#include "state/position.h"
 
 /* Local. Evaluates at t four pairs of one type, of a vertex and a triangle or of two edges; one pair may stand for
  * several.  A pair whose distance is certainly over silent_over [m] is silent: bit l of the result; of the others,

@@ -62,10 +62,11 @@ static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
+    const tac_lid owned = tac_scene_owned(s);
     TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, sizeof *m->w_ever, &m->w_ever));
     TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, sizeof *m->valence, &m->valence));
     TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, 1, &m->particle));
-    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, 1, &m->still));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->mesh->vertex_count, 1, &m->role));
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
         m->w_ever[i] = s->mesh->ever_free[i] ? 1 / s->mesh->mass[i] : 0;
         m->valence[i] = s->mesh->part ? s->mesh->part->valence[i] : 0;
@@ -74,11 +75,13 @@ static enum tac_err vertex_tables(struct tac_ctx *ctx, struct tac_model *m)
         m->valence[s->mesh->topology->edge[i]]++;
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++) {
         m->particle[i] = m->valence[i] == 0 && !tac_scene_inside(s, i, 0);
-        m->still[i] = !s->mesh->ever_free[i] && !(s->mesh->part && s->mesh->part->scripted[i]);
+        m->role[i] =
+            (uint8_t)tac_role_of(i < owned, s->mesh->ever_free[i], s->mesh->part && s->mesh->part->scripted[i]);
     }
     for (tac_lid k = 0; !s->mesh->part && k < s->mesh->moved_count; k++)
         for (tac_lid i = 0; i < s->mesh->moved[k].vertex_count; i++)
-            m->still[s->mesh->moved[k].vertex[i]] = 0;
+            m->role[s->mesh->moved[k].vertex[i]] =
+                (uint8_t)tac_role_of(true, s->mesh->ever_free[s->mesh->moved[k].vertex[i]], true);
     if (s->settings->contact.ignore_count) {
         size_t n = (size_t)s->settings->body_count;
         TAC_TRY(tac_alloc(ctx, n * n, 1, &m->ignored));
@@ -261,7 +264,7 @@ void tac_model_destroy(struct tac_model **model)
     free(m->rate);
     free(m->sum);
     free(m->w_ever);
-    free(m->still);
+    free(m->role);
     free(m->valence);
     free(m->particle);
     free(m->ignored);

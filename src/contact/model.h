@@ -20,6 +20,7 @@
 
 #include "geometry/closest_points.h"
 #include "partition/part.h"
+#include "partition/role.h"
 #include <tactus/math.h>
 #include <tactus/scene.h>
 
@@ -32,7 +33,7 @@ struct tac_model {
     double *w_ever;                /* owned, (V): inverse of the mass while free, 0 if never free */
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
-    uint8_t *still;                /* owned, (V): 1 if the vertex never moves */
+    uint8_t *role;                 /* owned, (V): enum tac_role */
     bool apart;          /* ranks whose vertices of a pair never move take no part in it (docs/reference/ranks.md) */
     uint8_t *ignored;    /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits */
@@ -102,17 +103,23 @@ static inline void tac_model_gather(const struct tac_model *model, enum tac_pair
         tac_model_rest(model, v, x[3]);
 }
 
+/* Does this vertex never move? */
+static inline bool tac_model_is_immovable(const struct tac_model *model, tac_lid v)
+{
+    return model->role[v] == TAC_ROLE_IMMOVABLE;
+}
+
 /* Does the owner of this vertex evaluate the pairs that the vertex is in? */
 static inline bool tac_model_takes_part(const struct tac_model *model, tac_lid v)
 {
-    return !(model->apart && model->still[v]);
+    return !(model->apart && tac_model_is_immovable(model, v));
 }
 
 /* The first of n vertices of a pair that can move.  There is one in every pair. */
 static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_lid *v, int n)
 {
     int k = 0;
-    while (k + 1 < n && model->still[v[k]])
+    while (k + 1 < n && tac_model_is_immovable(model, v[k]))
         k++;
     return v[k];
 }

@@ -83,7 +83,7 @@ done:
     return err;
 }
 
-static void put(struct tac_element_group *g, const struct tac_element_list *list, size_t e)
+static void append_record(struct tac_element_group *g, const struct tac_element_list *list, size_t e)
 {
     memcpy(tac_forces_record(&g->elastic, g->elastic.count++), tac_element_record(list, e), g->elastic.size);
 }
@@ -106,7 +106,7 @@ static enum tac_err make_classes(struct builder *b, struct tac_elastic *el)
         for (int plastic = 0; plastic < 1 + el->flows; plastic++)
             for (size_t e = 0; e < b->set.list[k].count; e++)
                 if ((tac_builder_yield(b, k, e) > 0) == (plastic == 1))
-                    put(&el->rate[tac_class_of(el, b->period[k][e])].group[k], &b->set.list[k], e);
+                    append_record(&el->rate[tac_class_of(el, b->period[k][e])].group[k], &b->set.list[k], e);
     for (size_t e = 0; e < b->loads.count; e++) {
         struct tac_rate_class *r = &el->rate[tac_class_of(el, b->loads.period[e])];
         r->load[r->load_count++] = b->loads.element[e];
@@ -127,8 +127,8 @@ struct lister {
 };
 
 /* Adds a vertex to a class' list, unless it is there, or (nested clocks) in that of a shorter period. */
-static enum tac_err list(const struct lister *l, size_t c, tac_lid v, tac_lid *seen, tac_lid **vertex, size_t *count,
-                         size_t *capacity)
+static enum tac_err list_vertex(const struct lister *l, size_t c, tac_lid v, tac_lid *seen, tac_lid **vertex,
+                                size_t *count, size_t *capacity)
 {
     enum tac_err err = TAC_OK;
     if (v >= l->owned || seen[v] == (tac_lid)c + 1 || (l->nested && seen[v]))
@@ -155,9 +155,9 @@ static enum tac_err list_stencil(const struct lister *l, struct listed *at, cons
     const uint8_t *ever_free = l->b->scene->mesh->ever_free;
     for (int i = 0; i < n; i++) {
         if (ever_free[v[i]] || l->scripted[v[i]])
-            TAC_TRY(list(l, at->c, v[i], l->seen, &r->vertex, &r->vertex_count, &at->capacity));
+            TAC_TRY(list_vertex(l, at->c, v[i], l->seen, &r->vertex, &r->vertex_count, &at->capacity));
         if (damper && ever_free[v[i]])
-            TAC_TRY(list(l, at->c, v[i], l->seen_damped, &r->damped, &r->damped_count, &at->damped_capacity));
+            TAC_TRY(list_vertex(l, at->c, v[i], l->seen_damped, &r->damped, &r->damped_count, &at->damped_capacity));
     }
 done:
     return err;
@@ -201,7 +201,7 @@ static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r,
     for (tac_lid i = 0; gravity && i < l->owned; i++)
         if (l->b->scene->mesh->ever_free[i]) {
             r->pulled++;
-            TAC_TRY(list(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
+            TAC_TRY(list_vertex(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
         }
     if (r->vertex_count)
         qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);

@@ -3,7 +3,7 @@
 #include "elements/fours.h"
 
 /* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */
-static void bound_rows(const struct tac_cst *c, double area_y, double nu, double row[4])
+static void bound_cst_rows(const struct tac_cst *c, double area_y, double nu, double row[4])
 {
     const double g[3][2] = {{-c->b00 - c->b01, -c->b11}, {c->b00, 0}, {c->b01, c->b11}};
     const double c00 = area_y / (1 - nu * nu), c01 = nu * c00, c22 = area_y / (2 * (1 + nu));
@@ -22,8 +22,8 @@ static void bound_rows(const struct tac_cst *c, double area_y, double nu, double
     row[3] = 0;
 }
 
-static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
-                 struct tac_element_bound *bound)
+static bool make_cst(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                     struct tac_element_bound *bound)
 {
     struct tac_cst *c = record;
     double e1[3], e2[3], n[3];
@@ -36,17 +36,17 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;
     *c = (struct tac_cst){{v[0], v[1], v[2]}, s->mesh->vertex_body[v[0]], 1 / l, -p / (l * q), 1 / q,
                           area_y / (1 + nu),  area_y * nu / (1 - nu * nu)};
-    bound_rows(c, area_y, nu, bound->row);
+    bound_cst_rows(c, area_y, nu, bound->row);
     return true;
 }
 
-static double energy(const void *record, const double *rest, const double (*x)[3])
+static double find_cst_energy(const void *record, const double *rest, const double (*x)[3])
 {
     static const double none[3] = {0, 0, 0};
     return tac_cst_potential(record, rest ? rest : none, x);
 }
 
-static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+static void push_cst(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
 {
     const struct tac_cst *c = record;
     double f0[3], f1[3], e[3];
@@ -105,13 +105,13 @@ static void hessian_of(const struct tac_cst *c, const double *rest, bool convex,
     tac_element_complete(3, h);
 }
 
-static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_cst_hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     hessian_of(record, rest, false, x, h);
 }
 
 /* All but the first term is the square of a strain. */
-static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_cst_convex(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     hessian_of(record, rest, true, x, h);
 }
@@ -134,8 +134,8 @@ static inline __attribute__((always_inline)) void four(const struct tac_cst *c, 
 }
 
 TAC_MORE_VERSIONS
-static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
-                 struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_cst(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
+                     struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst *c = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -159,8 +159,8 @@ static inline __attribute__((always_inline)) void four_dampers(const struct tac_
 }
 
 TAC_MORE_VERSIONS
-static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
-                         struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_cst_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                             struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst_damper *c = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -188,8 +188,8 @@ static inline __attribute__((always_inline)) void four_plastic(const struct tac_
 }
 
 TAC_MORE_VERSIONS
-static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
-                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_plastic_cst(const void *record, size_t count, const struct tac_flowing *f,
+                             const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_cst *c = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -199,24 +199,24 @@ static void tick_plastic(const void *record, size_t count, const struct tac_flow
 
 /* ---- damping and plasticity ---- */
 
-static double damping(const struct tac_material *m)
+static double find_cst_damping(const struct tac_material *m)
 {
     return m->stretch_damping;
 }
 
-static double yield(const struct tac_material *m)
+static double find_cst_yield(const struct tac_material *m)
 {
     return m->stretch_yield;
 }
 
-static void strain(const void *record, const double (*x)[3], double *e)
+static void find_cst_strain(const void *record, const double (*x)[3], double *e)
 {
     const struct tac_cst *c = record;
     double f0[3], f1[3];
     tac_one_cst_strain(c->b00, c->b01, c->b11, x, f0, f1, e);
 }
 
-static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+static double bound_cst_rate(const void *record, const struct tac_element_bound *bound, const double *w)
 {
     double largest = 0;
     for (int i = 0; i < 3; i++)
@@ -224,44 +224,44 @@ static double rate(const void *record, const struct tac_element_bound *bound, co
     return largest;
 }
 
-static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
-                        void *damper)
+static void make_cst_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                            void *damper)
 {
     const struct tac_cst *c = record;
     *(struct tac_cst_damper *)damper = (struct tac_cst_damper){
         {c->v[0], c->v[1], c->v[2]}, c->body, c->b00, c->b01, c->b11, seconds * c->a, seconds * c->b, slack};
 }
 
-static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+static void damp_cst(const void *damper, double *last, const double (*x)[3], double (*j)[3])
 {
     const struct tac_cst_damper *c = damper;
     tac_one_cst_damper(c->b00, c->b01, c->b11, c->a, c->b, c->most, x, last, j);
 }
 
 /* The plastic strain at the start is 0. */
-static double start(const void *record, double limit, const double *strain_there, double *rest)
+static double start_cst_rest(const void *record, double limit, const double *strain_there, double *rest)
 {
     rest[0] = rest[1] = rest[2] = 0;
     return limit;
 }
 
-static bool sensible(const double *e)
+static bool is_cst_memory_sensible(const double *e)
 {
     return true; /* any strain */
 }
 
 static const struct tac_element_memory memory = {
-    .damping = damping,
-    .yield = yield,
-    .strain = strain,
-    .rate = rate,
+    .damping = find_cst_damping,
+    .yield = find_cst_yield,
+    .strain = find_cst_strain,
+    .rate = bound_cst_rate,
     .damper_size = sizeof(struct tac_cst_damper),
-    .make_damper = make_damper,
-    .damp = damp,
-    .tick_dampers = tick_dampers,
-    .start = start,
-    .tick_plastic = tick_plastic,
-    .sensible = sensible,
+    .make_damper = make_cst_damper,
+    .damp = damp_cst,
+    .tick_dampers = tick_cst_dampers,
+    .start = start_cst_rest,
+    .tick_plastic = tick_plastic_cst,
+    .sensible = is_cst_memory_sensible,
 };
 
 const struct tac_element tac_element_cst = {
@@ -274,11 +274,11 @@ const struct tac_element tac_element_cst = {
     .size = sizeof(struct tac_cst),
     .cost = 2,
     .window_weight = 1,
-    .make = make,
-    .energy = energy,
-    .push = push,
-    .hessian = hessian,
-    .convex = convex,
-    .tick = tick,
+    .make = make_cst,
+    .energy = find_cst_energy,
+    .push = push_cst,
+    .hessian = find_cst_hessian,
+    .convex = find_cst_convex,
+    .tick = tick_cst,
     .memory = &memory,
 };

@@ -9,8 +9,8 @@
  * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so
  * short that a tick takes only a part of the fastest motion that it acts on (memory_build.c).
  *
- * What an element remembers from tick to tick (struct tac_memory) is state: strains at a damper's last tick, and rest
- * values of plastic elements.  All owners of an element's vertices have it, with the same bits.
+ * The values that an element keeps from tick to tick (struct tac_memory) are state: strains at a damper's last tick,
+ * and rest values of plastic elements.  All owners of an element's vertices have these values, with the same bits.
  */
 #ifndef TACTUS_ELEMENTS_ELASTIC_H
 #define TACTUS_ELEMENTS_ELASTIC_H
@@ -21,7 +21,7 @@
 #include <tactus/accum.h>
 #include <tactus/scene.h>
 
-/* What some elements of one group remember, in their order. */
+/* The values that some elements of one group keep, in their order. */
 struct tac_memory {
     size_t count;
     double *value; /* owned, (count, width): m, strain e00, e11, e01, or rad */
@@ -134,7 +134,7 @@ double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t
  * a damper's tick counts in those of a spring. */
 tac_time tac_elastic_main_period(const struct tac_elastic *elastic, double damper, double *most);
 
-/* Local. A window's start, for all that elements remember, and back to it. */
+/* Local. Save the state of all elements at a window's start, and restore it. */
 void tac_memory_save(struct tac_elastic *elastic);
 void tac_memory_restore(struct tac_elastic *elastic);
 

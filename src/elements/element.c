@@ -71,7 +71,7 @@ static struct stencils stencils_of(const struct tac_scene *s, enum tac_stencils 
     }
 }
 
-static enum tac_err fill(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_element_list *list)
+static enum tac_err fill_list(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_element_list *list)
 {
     enum tac_err err;
     const struct tac_element *element = list->element;
@@ -103,7 +103,7 @@ enum tac_err tac_element_set_create(struct tac_ctx *ctx, const struct tac_scene 
     out->count = tac_element_table(ctx, element);
     for (int k = 0; k < out->count; k++) {
         out->list[k].element = element[k];
-        TAC_TRY(fill(ctx, scene, &out->list[k]));
+        TAC_TRY(fill_list(ctx, scene, &out->list[k]));
     }
 done:
     if (err)
@@ -117,7 +117,7 @@ enum tac_err tac_element_set_add(struct tac_ctx *ctx, const struct tac_scene *sc
     TAC_CHECK(set->count < TAC_ELEMENT_LISTS);
     struct tac_element_list *list = &set->list[set->count++];
     list->element = element;
-    return fill(ctx, scene, list);
+    return fill_list(ctx, scene, list);
 }
 
 void tac_element_set_destroy(struct tac_element_set *set)

@@ -53,7 +53,7 @@ struct tac_flowing {
 
 /* Damping and plasticity, for an element that has them.  A damper is a record of its own; it begins with its nodes. */
 struct tac_element_memory {
-    bool angle;                                             /* its strain is one, which whole turns do not change */
+    bool angle; /* its strain is an angle, which whole turns do not change */
     double (*damping)(const struct tac_material *material); /* s; 0: none */
     double (*yield)(const struct tac_material *material);   /* limit of elastic strain; 0: none */
     /* Strain at x: (width). */
@@ -73,11 +73,11 @@ struct tac_element_memory {
     double (*start)(const void *record, double yield, const double *strain, double *rest);
     void (*tick_plastic)(const void *record, size_t count, const struct tac_flowing *flowing,
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book);
-    /* May a checkpoint say so: a strain or rest value that is finite? */
+    /* Returns whether a checkpoint may hold this strain or rest value, which is finite. */
     bool (*sensible)(const double *value);
 };
 
-/* The lists of the mesh and its topology that elements lie on, and whose ids theirs are. */
+/* The list of the mesh or its topology that elements lie on; it gives their stencils and ids. */
 enum tac_stencils { TAC_STENCILS_EDGES, TAC_STENCILS_TRIANGLES, TAC_STENCILS_HINGES, TAC_STENCILS_TETRAHEDRA };
 /* The column of energy.csv that the energy goes to. */
 enum tac_energy_column { TAC_ENERGY_STRETCH, TAC_ENERGY_BEND };
@@ -114,8 +114,9 @@ struct tac_element {
 
 extern const struct tac_element tac_element_spring, tac_element_cst, tac_element_hinge;
 extern const struct tac_element tac_element_neo_hookean, tac_element_stvk, tac_element_corotated;
-/* Not in the table: the neo-Hookean solid whose energy is without bound as a tetrahedron loses its volume; for volumes
- * above 0 alone.  Implicit steps, which keep them so, have it instead (docs/reference/implicit.md, Bound of a step). */
+/* Not in the table: the neo-Hookean solid whose energy grows without bound as a tetrahedron loses its volume; for
+ * volumes above 0 only.  Implicit steps, which keep volumes above 0, use it instead (docs/reference/implicit.md, Bound
+ * of a step). */
 extern const struct tac_element tac_element_neo_hookean_whole;
 
 /* Local. The program's table and then what ctx->added_elements adds; returns their number, at most TAC_ELEMENTS. */
@@ -165,7 +166,8 @@ struct tac_element_set {
 /* Local. Elements with a node that is free at some time and one that is ours. */
 enum tac_err tac_element_set_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_element_set *out);
 void tac_element_set_destroy(struct tac_element_set *set);
-/* Local. A list of elements of a kind that is not in the table, at the end of the set; none where no material has it.
+/* Local. Adds a list of elements of a kind that is not in the table to the end of the set; none if no material has the
+ * kind.
  */
 enum tac_err tac_element_set_add(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_element *element,
                                  struct tac_element_set *set);
@@ -180,14 +182,14 @@ static inline const tac_lid *tac_element_stencil(const struct tac_element_list *
     return tac_element_record(list, e);
 }
 
-/* Local. Kicks of elements one at a time, by push(): what an entry without tick() does. */
+/* Local. Kicks elements one at a time, by push().  It is used for an entry without tick(). */
 void tac_element_tick_each(const struct tac_element *element, const void *record, size_t count, double h,
                            const struct tac_pos *pos, struct tac_vel *vel, struct tac_book *book);
 
-/* The material of a body, or NULL. */
+/* Returns the material of a body, or NULL. */
 const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_lid body);
 
-/* Local. Is the node with the lowest id ours? Then this rank accounts for the element. */
+/* Local. Returns whether this rank owns the node with the lowest id; then it accounts for the element. */
 bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n);
 
 #endif

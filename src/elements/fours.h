@@ -1,5 +1,5 @@
-/* batches of four.h: what the loops over elements share: four at a time, their kicks, their works.  For the files of
- * elements.
+/* fours.h: what the loops over elements share: they take four elements at a time, kick their vertices, and add up their
+ * works.
  */
 #ifndef TACTUS_ELEMENTS_FOURS_H
 #define TACTUS_ELEMENTS_FOURS_H

@@ -4,8 +4,8 @@
 #include "elements/kernels.h"
 #include <string.h>
 
-static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
-                 struct tac_element_bound *bound)
+static bool make_hinge(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                       struct tac_element_bound *bound)
 {
     struct tac_hinge *hinge = record;
     double x[4][3], j[4][3], length[4], sum = 0;
@@ -31,7 +31,7 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     return true;
 }
 
-static double energy(const void *record, const double *rest, const double (*x)[3])
+static double find_hinge_energy(const void *record, const double *rest, const double (*x)[3])
 {
     return tac_hinge_potential(record, rest, x);
 }
@@ -43,7 +43,7 @@ static double bend_of(const struct tac_hinge *g, const double *rest, const struc
     return rest ? tac_one_turn(theta - *rest) : theta - g->angle;
 }
 
-static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+static void push_hinge(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
 {
     const struct tac_hinge *g = record;
     struct tac_one_fold f;
@@ -84,7 +84,7 @@ static void add_edge(const double e[3], double ee, const double o[3], const doub
 }
 
 /* H = 2 k [grad grad^T + (theta - theta0) second derivatives of theta]. */
-static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_hinge_hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_hinge *g = record;
     struct tac_one_fold f;
@@ -168,7 +168,7 @@ static void make_side(const double e[3], double ee, const double o[3], const dou
 }
 
 /* 2 k grad grad^T, and of the rest each triangle's positive part. */
-static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_hinge_convex(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_hinge *g = record;
     struct tac_one_fold f;
@@ -199,24 +199,24 @@ static void convex(const void *record, const double *rest, const double (*x)[3],
 
 /* ---- damping and plasticity ---- */
 
-static double damping(const struct tac_material *m)
+static double find_hinge_damping(const struct tac_material *m)
 {
     return m->bend_damping;
 }
 
-static double yield(const struct tac_material *m)
+static double find_hinge_yield(const struct tac_material *m)
 {
     return m->bend_yield;
 }
 
-static void strain(const void *record, const double (*x)[3], double *angle)
+static void find_hinge_strain(const void *record, const double (*x)[3], double *angle)
 {
     struct tac_one_fold f;
     tac_one_fold(x, &f);
     *angle = tac_one_fold_angle(&f);
 }
 
-static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+static double bound_hinge_rate(const void *record, const struct tac_element_bound *bound, const double *w)
 {
     const struct tac_hinge *g = record;
     double most = 0;
@@ -225,15 +225,15 @@ static double rate(const void *record, const struct tac_element_bound *bound, co
     return 2 * g->stiffness * most * bound->gradient2;
 }
 
-static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
-                        void *damper)
+static void make_hinge_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                              void *damper)
 {
     const struct tac_hinge *g = record;
     *(struct tac_hinge_damper *)damper = (struct tac_hinge_damper){
         {g->v[0], g->v[1], g->v[2], g->v[3]}, 2 * seconds * g->stiffness, slack * bound->gradient2};
 }
 
-static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+static void damp_hinge(const void *damper, double *last, const double (*x)[3], double (*j)[3])
 {
     const struct tac_hinge_damper *g = damper;
     struct tac_one_fold f;
@@ -243,8 +243,8 @@ static void damp(const void *damper, double *last, const double (*x)[3], double 
     tac_one_hinge_damper(g->rate, g->most, &b, tac_one_fold_angle(&f), last, j);
 }
 
-/* What is bent further than its limit before t = 0 has flowed before. */
-static double start(const void *record, double limit, const double *there, double *rest)
+/* A hinge that is bent beyond its limit at t = 0 has yielded before. */
+static double start_hinge_rest(const void *record, double limit, const double *there, double *rest)
 {
     const struct tac_hinge *g = record;
     const double angle = g->angle;
@@ -253,24 +253,24 @@ static double start(const void *record, double limit, const double *there, doubl
     return limit;
 }
 
-static bool sensible(const double *angle)
+static bool is_hinge_memory_sensible(const double *angle)
 {
     return fabs(*angle) < 4; /* pi, rounded */
 }
 
 static const struct tac_element_memory memory = {
     .angle = true,
-    .damping = damping,
-    .yield = yield,
-    .strain = strain,
-    .rate = rate,
+    .damping = find_hinge_damping,
+    .yield = find_hinge_yield,
+    .strain = find_hinge_strain,
+    .rate = bound_hinge_rate,
     .damper_size = sizeof(struct tac_hinge_damper),
-    .make_damper = make_damper,
-    .damp = damp,
+    .make_damper = make_hinge_damper,
+    .damp = damp_hinge,
     .tick_dampers = tac_hinge_tick_dampers,
-    .start = start,
+    .start = start_hinge_rest,
     .tick_plastic = tac_hinge_tick_plastic,
-    .sensible = sensible,
+    .sensible = is_hinge_memory_sensible,
 };
 
 const struct tac_element tac_element_hinge = {
@@ -283,11 +283,11 @@ const struct tac_element tac_element_hinge = {
     .size = sizeof(struct tac_hinge),
     .cost = 4,
     .window_weight = 4,
-    .make = make,
-    .energy = energy,
-    .push = push,
-    .hessian = hessian,
-    .convex = convex,
+    .make = make_hinge,
+    .energy = find_hinge_energy,
+    .push = push_hinge,
+    .hessian = find_hinge_hessian,
+    .convex = find_hinge_convex,
     .tick = tac_hinge_tick,
     .memory = &memory,
 };

@@ -1,9 +1,9 @@
 /* hinge_tick.c: the loops over hinges (hinge.c says what a hinge is), four of them side by side.
  *
- * They are pipelines.  From the triangles of a hinge to its impulses goes a chain of three roots, four divisions and a
- * polynomial, some 250 cycles long, in which each operation waits for the one before.  A processor looks only some
- * hundred of such operations ahead, and would stand still at them.  So a turn takes a dozen fours, each one step
- * further than the next, and no step has more than one root or division, or as long a chain of other operations. */
+ * The loops are pipelines.  The impulses of a hinge need a chain of three roots, four divisions and a polynomial, some
+ * 250 cycles long, in which each operation waits for the one before.  A processor looks only some hundred operations
+ * ahead, and would wait.  So one turn of the loop works on a dozen batches of four hinges, each one step further than
+ * the next.  No step has more than one root or division, or a chain of other operations that takes longer. */
 #include "elements/fours.h"
 #include "elements/hinge.h"
 

@@ -1,6 +1,27 @@
 /* kernel_body.h: gradient of each elastic potential times a step, written once and compiled twice: for one element
  * (REAL = double) and for four side by side (REAL = a vector of four).  Arithmetic is elementwise, so both give the
- * same bits.  No include guard: kernels.h includes it with REAL, NAME, SELECT and SQRT defined. */
+ * same bits.  No include guard: kernels.h includes it with REAL, NAME, SELECT and SQRT defined.
+ *
+ * NAME(x) stands for tac_one_x and tac_four_x, so a search for a name of a function does not find its definition. The
+ * functions are:
+ *
+ * tac_one_dot, tac_four_dot, tac_one_cross, tac_four_cross, tac_one_length, tac_four_length, tac_one_pull,
+ * tac_four_pull, tac_one_spring, tac_four_spring, tac_one_cst_strain, tac_four_cst_strain, tac_one_cst_push,
+ * tac_four_cst_push, tac_one_cst, tac_four_cst, tac_one_half_across, tac_four_half_across, tac_one_half_tangent,
+ * tac_four_half_tangent, tac_one_halved_across, tac_four_halved_across, tac_one_series_head, tac_four_series_head,
+ * tac_one_series_middle, tac_four_series_middle, tac_one_series_tail, tac_four_series_tail, tac_one_whole_angle,
+ * tac_four_whole_angle, tac_one_angle, tac_four_angle, tac_one_fold_triangles, tac_four_fold_triangles,
+ * tac_one_fold_rise, tac_four_fold_rise, tac_one_fold_point, tac_four_fold_point, tac_one_fold, tac_four_fold,
+ * tac_one_fold_angle, tac_four_fold_angle, tac_one_bend_triangles, tac_four_bend_triangles, tac_one_bend_shares,
+ * tac_four_bend_shares, tac_one_bend, tac_four_bend, tac_one_bend_parts, tac_four_bend_parts, tac_one_bend_impulses,
+ * tac_four_bend_impulses, tac_one_bend_push, tac_four_bend_push, tac_one_fold_push, tac_four_fold_push, tac_one_hinge,
+ * tac_four_hinge, tac_one_turn, tac_four_turn, tac_one_spring_damper, tac_four_spring_damper, tac_one_cst_damper,
+ * tac_four_cst_damper, tac_one_hinge_damper, tac_four_hinge_damper, tac_one_follow, tac_four_follow,
+ * tac_one_plastic_spring, tac_four_plastic_spring, tac_one_plastic_cst, tac_four_plastic_cst, tac_one_plastic_hinge,
+ * tac_four_plastic_hinge.
+ *
+ * The structures are: tac_one_fold, tac_four_fold, tac_one_bend, tac_four_bend.
+ */
 
 static inline REAL NAME(dot)(const REAL a[3], const REAL b[3])
 {

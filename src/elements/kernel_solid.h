@@ -1,6 +1,16 @@
 /* kernel_solid.h: stresses of the solid models, written once and compiled twice, like kernel_body.h: for one
  * tetrahedron and for four side by side.  No include guard: solid_kernels.h includes it.  Formulas:
- * docs/reference/elements.md. Matrices are row by row. */
+ * docs/reference/elements.md. Matrices are row by row.
+ *
+ * NAME(x) stands for tac_one_x and tac_four_x, so a search for a name of a function does not find its definition. The
+ * functions are:
+ *
+ * tac_one_solid_gradient, tac_four_solid_gradient, tac_one_cofactor, tac_four_cofactor, tac_one_solid_push,
+ * tac_four_solid_push, tac_one_solid_strain, tac_four_solid_strain, tac_one_stvk_stress, tac_four_stvk_stress,
+ * tac_one_log, tac_four_log, tac_one_neo_hookean_stress, tac_four_neo_hookean_stress, tac_one_rotation,
+ * tac_four_rotation, tac_one_corotated_stress, tac_four_corotated_stress, tac_one_solid_stress, tac_four_solid_stress,
+ * tac_one_solid, tac_four_solid, tac_one_solid_damper, tac_four_solid_damper.
+ */
 
 /* F of x; b: inverse of the edge matrix at rest. */
 static inline void NAME(solid_gradient)(const REAL b[9], const REAL x[4][3], REAL f[9])

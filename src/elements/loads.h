@@ -7,8 +7,8 @@
  *     (t - h/2, t + h/2], for which the tick stands: so what a path gives in all does not depend on the periods
  *
  * Periods: pressure follows the surface, so its stiffness counts among that of the elastic forces around
- * (docs/explanation/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.  A
- * wind also as its damping asks.
+ * (docs/explanation/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.
+ * The damping of a wind bounds its period, too.
  */
 #ifndef TACTUS_ELEMENTS_LOADS_H
 #define TACTUS_ELEMENTS_LOADS_H
@@ -59,7 +59,7 @@ double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times 
                      tac_time period);
 
 /* Local. Impulses (count, 3) of one tick on an element at x (count, 3), N s; mean: of the factor.  centre: where a wind
- * finds it now (told; other kinds leave it alone). */
+ * finds it now (written by winds only). */
 void tac_load_impulse(const struct tac_scene *scene, const struct tac_load_element *e, const double x[3][3], double h_s,
                       double mean, double impulse[3][3], double centre[3]);
 /* Local. The centre of an element. */

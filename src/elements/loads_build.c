@@ -78,8 +78,8 @@ static int compare_elements(const void *a, const void *b)
 }
 
 /* Adds an element to each load of one sort that has all of its vertices. */
-static enum tac_err add(struct tac_ctx *ctx, const struct tac_scene *s, const tac_lid *v, int n, tac_lid id,
-                        struct tac_loads *out, size_t *capacity)
+static enum tac_err add_elements(struct tac_ctx *ctx, const struct tac_scene *s, const tac_lid *v, int n, tac_lid id,
+                                 struct tac_loads *out, size_t *capacity)
 {
     enum tac_err err = TAC_OK;
     tac_lid set[3], load;
@@ -108,7 +108,7 @@ done:
 }
 
 /* Where winds find their elements at the start, and the stiffness of pressures. */
-static void start(const struct tac_scene *s, struct tac_loads *loads)
+static void set_start(const struct tac_scene *s, struct tac_loads *loads)
 {
     for (size_t i = 0; i < loads->count; i++) {
         struct tac_load_element *e = &loads->element[i];
@@ -137,16 +137,16 @@ enum tac_err tac_loads_collect(struct tac_ctx *ctx, const struct tac_scene *s, s
     if (s->settings->load_count == 0)
         return TAC_OK;
     for (tac_lid i = 0; i < owned; i++)
-        TAC_TRY(add(ctx, s, &i, 1, i, out, &capacity));
+        TAC_TRY(add_elements(ctx, s, &i, 1, i, out, &capacity));
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
-        TAC_TRY(add(ctx, s, &s->mesh->triangle[3 * (size_t)t], 3, t, out, &capacity));
+        TAC_TRY(add_elements(ctx, s, &s->mesh->triangle[3 * (size_t)t], 3, t, out, &capacity));
     for (tac_lid g = 0; g < s->mesh->segment_count && s->settings->two_d; g++)
-        TAC_TRY(add(ctx, s, &s->mesh->segment[2 * (size_t)g], 2, g, out, &capacity));
+        TAC_TRY(add_elements(ctx, s, &s->mesh->segment[2 * (size_t)g], 2, g, out, &capacity));
     if (out->count)
         qsort(out->element, out->count, sizeof *out->element, compare_elements);
     TAC_TRY(tac_alloc(ctx, out->count, sizeof *out->row, &out->row));
     TAC_TRY(tac_alloc(ctx, out->count, sizeof *out->period, &out->period));
-    start(s, out);
+    set_start(s, out);
 done:
     return err;
 }
@@ -172,8 +172,8 @@ done:
     return err;
 }
 
-static enum tac_err fail(struct tac_ctx *ctx, const struct tac_scene *s, const struct tac_load_element *e,
-                         const char *what)
+static enum tac_err fail_element(struct tac_ctx *ctx, const struct tac_scene *s, const struct tac_load_element *e,
+                                 const char *what)
 {
     const struct tac_part *part = s->mesh->part;
     const char *name = e->count == 1 ? "vertex" : e->count == 2 ? "segment" : "triangle";
@@ -276,17 +276,17 @@ enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *s, co
                      "needs a period of %.3g s, under 2^12 quanta (%.3g s); make it weaker, the body heavier, or set "
                      "clocks.quantum_s to a smaller power of two",
                      bound, 4096 * s->settings->quantum_s);
-            err = fail(ctx, s, e, text);
+            err = fail_element(ctx, s, e, text);
         } else if (!(acceleration(s, e) <= strongest)) {
             snprintf(text, sizeof text,
                      "accelerates by %.3g m/s^2, which cannot be simulated; make it weaker, or the body heavier: it "
                      "must stay within %.3g m/s^2",
                      acceleration(s, e), strongest);
-            err = fail(ctx, s, e, text);
+            err = fail_element(ctx, s, e, text);
         } else if (!(wind <= fastest)) {
             snprintf(text, sizeof text, "blows with %.3g m/s, which cannot be simulated; stay within %.3g m/s", wind,
                      fastest);
-            err = fail(ctx, s, e, text);
+            err = fail_element(ctx, s, e, text);
         }
     }
     if (!err)

@@ -11,7 +11,7 @@
  *     K_ij = V [lambda g_i g_j^T + mu g_j g_i^T + mu (g_i . g_j) 1]
  *
  * with the blocks bounded by their Frobenius norms. */
-static void bound_rows(const struct tac_solid *t, double row[4])
+static void bound_solid_rows(const struct tac_solid *t, double row[4])
 {
     double g[4][3];
     for (int k = 0; k < 3; k++) {
@@ -34,8 +34,8 @@ static void bound_rows(const struct tac_solid *t, double row[4])
     }
 }
 
-static bool make(enum tac_solid_model model, const struct tac_scene *s, const struct tac_material *m, const tac_lid *v,
-                 struct tac_solid *t, struct tac_element_bound *bound)
+static bool make_solid(enum tac_solid_model model, const struct tac_scene *s, const struct tac_material *m,
+                       const tac_lid *v, struct tac_solid *t, struct tac_element_bound *bound)
 {
     double d[9], c[9];
     if (m->solid_model != model)
@@ -49,7 +49,7 @@ static bool make(enum tac_solid_model model, const struct tac_scene *s, const st
         t->b[k] = c[k] / six;
     t->mu = volume * m->solid_youngs / (2 * (1 + nu));
     t->lambda = volume * m->solid_youngs * nu / ((1 + nu) * (1 - 2 * nu));
-    bound_rows(t, bound->row);
+    bound_solid_rows(t, bound->row);
     return true;
 }
 
@@ -94,17 +94,17 @@ static inline __attribute__((always_inline)) void four(enum tac_solid_model mode
 
 /* ---- damping: the same for all three models ---- */
 
-static double damping(const struct tac_material *m)
+static double find_solid_damping(const struct tac_material *m)
 {
     return m->solid_damping;
 }
 
-static double yield(const struct tac_material *m)
+static double find_solid_yield(const struct tac_material *m)
 {
     return 0;
 }
 
-static void strain_of(const void *record, const double (*x)[3], double *e)
+static void find_solid_strain(const void *record, const double (*x)[3], double *e)
 {
     const struct tac_solid *t = record;
     double f[9];
@@ -112,7 +112,7 @@ static void strain_of(const void *record, const double (*x)[3], double *e)
     tac_one_solid_strain(f, e);
 }
 
-static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+static double bound_solid_rate(const void *record, const struct tac_element_bound *bound, const double *w)
 {
     double most = 0;
     for (int i = 0; i < 4; i++)
@@ -120,8 +120,8 @@ static double rate(const void *record, const struct tac_element_bound *bound, co
     return most;
 }
 
-static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
-                        void *damper)
+static void make_solid_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                              void *damper)
 {
     const struct tac_solid *t = record;
     struct tac_solid_damper *d = damper;
@@ -130,7 +130,7 @@ static void make_damper(const void *record, double seconds, double slack, const 
     memcpy(d->b, t->b, sizeof d->b);
 }
 
-static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+static void damp_solid(const void *damper, double *last, const double (*x)[3], double (*j)[3])
 {
     const struct tac_solid_damper *d = damper;
     tac_one_solid_damper(d->b, d->mu, d->lambda, d->most, x, last, j);
@@ -156,8 +156,8 @@ static inline __attribute__((always_inline)) void four_dampers(const struct tac_
 }
 
 TAC_VERSIONS
-static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
-                         struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_solid_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                               struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_solid_damper *d = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -165,21 +165,21 @@ static void tick_dampers(const void *damper, double *last, size_t count, const s
     close_book(book, &sum);
 }
 
-static bool sensible(const double *e)
+static bool is_solid_memory_sensible(const double *e)
 {
     return true; /* any strain */
 }
 
 static const struct tac_element_memory memory = {
-    .damping = damping,
-    .yield = yield,
-    .strain = strain_of,
-    .rate = rate,
+    .damping = find_solid_damping,
+    .yield = find_solid_yield,
+    .strain = find_solid_strain,
+    .rate = bound_solid_rate,
     .damper_size = sizeof(struct tac_solid_damper),
-    .make_damper = make_damper,
-    .damp = damp,
-    .tick_dampers = tick_dampers,
-    .sensible = sensible,
+    .make_damper = make_solid_damper,
+    .damp = damp_solid,
+    .tick_dampers = tick_solid_dampers,
+    .sensible = is_solid_memory_sensible,
 };
 
 /* ---- strain and stress ---- */
@@ -274,7 +274,7 @@ bool tac_element_is_solid(const struct tac_element *element)
     static bool make_##id(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,     \
                           struct tac_element_bound *bound)                                                             \
     {                                                                                                                  \
-        return make(MODEL_OF, s, m, v, record, bound);                                                                 \
+        return make_solid(MODEL_OF, s, m, v, record, bound);                                                           \
     }                                                                                                                  \
     static double energy_##id(const void *record, const double *rest, const double(*x)[3])                             \
     {                                                                                                                  \

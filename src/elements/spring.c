@@ -2,8 +2,8 @@
  * AVCM 8.7).  Formulas of the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
 
-static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
-                 struct tac_element_bound *bound)
+static bool make_spring(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                        struct tac_element_bound *bound)
 {
     struct tac_spring *spring = record;
     double d[3];
@@ -16,13 +16,13 @@ static bool make(const struct tac_scene *s, const struct tac_material *m, const 
     return true;
 }
 
-static double energy(const void *record, const double *rest, const double (*x)[3])
+static double find_spring_energy(const void *record, const double *rest, const double (*x)[3])
 {
     const struct tac_spring *s = record;
     return tac_spring_potential(s, rest ? *rest : s->length, x);
 }
 
-static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+static void push_spring(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
 {
     const struct tac_spring *s = record;
     tac_one_spring(rest ? *rest : s->length, step * s->stiffness, x, j[0]);
@@ -31,7 +31,7 @@ static void push(const void *record, const double *rest, double step, const doub
 }
 
 /* With n along the spring: s [(1 - L/l)(1 - n n^T) + n n^T] on both of the diagonal, minus that beside it. */
-static void fill(const double d[3], double l, double along, double across, double *h)
+static void fill_hessian(const double d[3], double l, double along, double across, double *h)
 {
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
@@ -41,7 +41,7 @@ static void fill(const double d[3], double l, double along, double across, doubl
         }
 }
 
-static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_spring_hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_spring *s = record;
     double d[3];
@@ -50,11 +50,11 @@ static void hessian(const void *record, const double *rest, const double (*x)[3]
     if (!(l > 0)) /* no direction, no force: push() */
         return;
     const double across = s->stiffness * (l - length) / l;
-    fill(d, l, s->stiffness - across, across, h);
+    fill_hessian(d, l, s->stiffness - across, across, h);
 }
 
 /* A spring that is pressed would give way across. */
-static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+static void find_spring_convex(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_spring *s = record;
     double d[3];
@@ -63,7 +63,7 @@ static void convex(const void *record, const double *rest, const double (*x)[3],
     if (!(l > 0))
         return;
     const double across = fmax(0, s->stiffness * (l - length) / l);
-    fill(d, l, s->stiffness - across, across, h);
+    fill_hessian(d, l, s->stiffness - across, across, h);
 }
 
 /* ---- ticks ---- */
@@ -84,8 +84,8 @@ static inline __attribute__((always_inline)) void four(const struct tac_spring *
 }
 
 TAC_MORE_VERSIONS
-static void tick(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
-                 struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_spring(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
+                        struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_spring *spring = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -108,8 +108,8 @@ static inline __attribute__((always_inline)) void four_dampers(const struct tac_
 }
 
 TAC_MORE_VERSIONS
-static void tick_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
-                         struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_spring_dampers(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
+                                struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_spring_damper *s = damper;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -135,8 +135,8 @@ static inline __attribute__((always_inline)) void four_plastic(const struct tac_
 }
 
 TAC_MORE_VERSIONS
-static void tick_plastic(const void *record, size_t count, const struct tac_flowing *f,
-                         const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
+static void tick_plastic_spring(const void *record, size_t count, const struct tac_flowing *f,
+                                const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book)
 {
     const struct tac_spring *s = record;
     struct four_book sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -146,36 +146,36 @@ static void tick_plastic(const void *record, size_t count, const struct tac_flow
 
 /* ---- damping and plasticity ---- */
 
-static double damping(const struct tac_material *m)
+static double find_spring_damping(const struct tac_material *m)
 {
     return m->stretch_damping;
 }
 
-static double yield(const struct tac_material *m)
+static double find_spring_yield(const struct tac_material *m)
 {
     return m->stretch_yield;
 }
 
-static void strain(const void *record, const double (*x)[3], double *length)
+static void find_spring_strain(const void *record, const double (*x)[3], double *length)
 {
     double d[3];
     *length = tac_one_length(x, d);
 }
 
-static double rate(const void *record, const struct tac_element_bound *bound, const double *w)
+static double bound_spring_rate(const void *record, const struct tac_element_bound *bound, const double *w)
 {
     const struct tac_spring *s = record;
     return s->stiffness * (w[0] + w[1]);
 }
 
-static void make_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
-                        void *damper)
+static void make_spring_damper(const void *record, double seconds, double slack, const struct tac_element_bound *bound,
+                               void *damper)
 {
     const struct tac_spring *s = record;
     *(struct tac_spring_damper *)damper = (struct tac_spring_damper){{s->v[0], s->v[1]}, seconds * s->stiffness};
 }
 
-static void damp(const void *damper, double *last, const double (*x)[3], double (*j)[3])
+static void damp_spring(const void *damper, double *last, const double (*x)[3], double (*j)[3])
 {
     const struct tac_spring_damper *s = damper;
     tac_one_spring_damper(s->rate, x, last, j[0]);
@@ -183,30 +183,30 @@ static void damp(const void *damper, double *last, const double (*x)[3], double 
         j[1][k] = -j[0][k];
 }
 
-static double start(const void *record, double limit, const double *length, double *rest)
+static double start_spring_rest(const void *record, double limit, const double *length, double *rest)
 {
     const struct tac_spring *s = record;
     *rest = s->length;
     return limit * s->length;
 }
 
-static bool sensible(const double *length)
+static bool is_spring_memory_sensible(const double *length)
 {
     return *length >= 0;
 }
 
 static const struct tac_element_memory memory = {
-    .damping = damping,
-    .yield = yield,
-    .strain = strain,
-    .rate = rate,
+    .damping = find_spring_damping,
+    .yield = find_spring_yield,
+    .strain = find_spring_strain,
+    .rate = bound_spring_rate,
     .damper_size = sizeof(struct tac_spring_damper),
-    .make_damper = make_damper,
-    .damp = damp,
-    .tick_dampers = tick_dampers,
-    .start = start,
-    .tick_plastic = tick_plastic,
-    .sensible = sensible,
+    .make_damper = make_spring_damper,
+    .damp = damp_spring,
+    .tick_dampers = tick_spring_dampers,
+    .start = start_spring_rest,
+    .tick_plastic = tick_plastic_spring,
+    .sensible = is_spring_memory_sensible,
 };
 
 const struct tac_element tac_element_spring = {
@@ -219,11 +219,11 @@ const struct tac_element tac_element_spring = {
     .size = sizeof(struct tac_spring),
     .cost = 1,
     .window_weight = 1,
-    .make = make,
-    .energy = energy,
-    .push = push,
-    .hessian = hessian,
-    .convex = convex,
-    .tick = tick,
+    .make = make_spring,
+    .energy = find_spring_energy,
+    .push = push_spring,
+    .hessian = find_spring_hessian,
+    .convex = find_spring_convex,
+    .tick = tick_spring,
     .memory = &memory,
 };

@@ -251,7 +251,7 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
         const struct tac_line *line = &sim->paths.line[v];
-        if (v < sim->state.owned || sim->model->still[v])
+        if (sim->model->role[v] != TAC_ROLE_GHOST)
             tac_position(sim, v, t, x[i]);
         else
             for (int k = 0; k < 3; k++)

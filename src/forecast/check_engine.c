@@ -1,4 +1,5 @@
-/* check_engine.c: what the engine makes of a scene: clocks, layers of contact, and whether it starts with overlaps. */
+/* check_engine.c: reports the clocks and the layers of contact that a scene gets, and whether it starts with
+ * overlaps. */
 #include "contact/model.h"
 #include "elements/elastic.h"
 #include "forecast/rest.h"
@@ -9,7 +10,7 @@
 #include <tactus/math.h>
 #include <tactus/report.h>
 
-static enum tac_err no_memory(struct tac_ctx *ctx)
+static enum tac_err fail_no_memory(struct tac_ctx *ctx)
 {
     return tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene");
 }
@@ -46,7 +47,7 @@ static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elast
                 100 * ticks / one_rate);
     const int failed = json_object_set_new(report, "periods", list) |
                        json_object_set_new(report, "ticks_per_second", tac_json_real(ticks));
-    return failed ? no_memory(ctx) : TAC_OK;
+    return failed ? fail_no_memory(ctx) : TAC_OK;
 }
 
 /* The first layer groups of the layer stack for the lightest vertex against something fixed: the fastest that such a
@@ -89,7 +90,7 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
                                          (int)form.bottom, "layer_groups", groups));
     }
     if (json_object_set_new(report, "nest", list) != 0)
-        err = no_memory(ctx);
+        err = fail_no_memory(ctx);
 done:
     return err;
 }
@@ -121,7 +122,7 @@ static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *s
                 1.1 * r.enough_thickness, scene->settings->contact.thickness);
     }
     if (json_object_set_new(report, "rest", object) != 0)
-        err = no_memory(ctx);
+        err = fail_no_memory(ctx);
 done:
     return err;
 }
@@ -147,7 +148,7 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
             report, "shake",
             shakes ? json_pack("{s:o, s:o}", "gravity", tac_json_real(gravity), "first_layer", tac_json_real(first))
                    : json_null()) != 0)
-        err = no_memory(ctx);
+        err = fail_no_memory(ctx);
     return err;
 }
 
@@ -165,7 +166,7 @@ static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *
     if (text)
         fprintf(text, "steps      %.0f of %g s, %s\n", steps, s->step_s, scheme[s->scheme]);
     if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", s->step_s)) != 0)
-        return no_memory(ctx);
+        return fail_no_memory(ctx);
     return TAC_OK;
 }
 
@@ -198,7 +199,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     if (text)
         fprintf(text, "start      no surfaces overlap\n");
     if (json_object_set_new(report, "overlaps", json_integer(0)) != 0)
-        err = no_memory(ctx);
+        err = fail_no_memory(ctx);
 done:
     return err;
 }

@@ -1,5 +1,5 @@
-/* check_exempt.c: the part of `tactus check` about pairs of bodies that nothing keeps apart: where do scripts take them
- * through each other? */
+/* check_exempt.c: the part of `tactus check` about pairs of bodies that nothing keeps apart; it finds where scripts
+ * take them through each other. */
 #include <tactus/check.h>
 #include <tactus/exempt.h>
 
@@ -55,7 +55,7 @@ static void put_places(const struct tac_scene *scene, const uint8_t *scripted, c
         }
 }
 
-static enum tac_err look(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_exempt *exempt)
+static enum tac_err examine_instants(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_exempt *exempt)
 {
     enum tac_err err = TAC_OK;
     struct tac_local_mesh mesh = *scene->mesh;
@@ -82,13 +82,13 @@ enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene
     char words[320];
     TAC_TRY(tac_exempt_create(ctx, scene, &exempt));
     if (tac_exempt_any(exempt))
-        TAC_TRY(look(ctx, scene, exempt));
+        TAC_TRY(examine_instants(ctx, scene, exempt));
     for (size_t i = 0; i < exempt->count; i++)
         if (exempt->pair[i].crossing > 0) {
             tac_exempt_describe(scene, &exempt->pair[i], "\"", words, sizeof words);
             tac_warn(ctx,
-                     "%s: scripts take them through each other, or they are so from the start; no vertex of them is "
-                     "ever free, so nothing could give way",
+                     "%s: scripts move them through each other, or they overlap from the start; none of their vertices "
+                     "is ever free, so neither can give way",
                      words);
         }
     if (text)

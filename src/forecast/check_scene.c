@@ -1,4 +1,4 @@
-/* check_scene.c: the scene's part of `tactus check`: what was read, in numbers. */
+/* check_scene.c: writes the scene's part of the report of `tactus check`: what was read, in numbers. */
 #include "run/start.h"
 #include <tactus/check.h>
 
@@ -51,7 +51,7 @@ static int64_t frame_count(const struct tac_scene *scene)
 }
 
 /* Adds to an object under construction; NULL, and the object is gone, when memory is out. */
-static json_t *put(json_t *object, const char *key, json_t *value)
+static json_t *add_key(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) == 0)
         return object;
@@ -122,7 +122,7 @@ static json_t *number(double value)
 /* Adds a number that is 0 where it was not given. */
 static json_t *put_given(json_t *object, const char *key, double value)
 {
-    return value > 0 ? put(object, key, json_real(value)) : object;
+    return value > 0 ? add_key(object, key, json_real(value)) : object;
 }
 
 static json_t *describe_material(const struct tac_material *m)
@@ -132,23 +132,24 @@ static json_t *describe_material(const struct tac_material *m)
         const bool cst = m->stretch_model == TAC_STRETCH_CST;
         json_t *stretch = json_pack("{s:s, s:f}", "model", cst ? "cst" : "spring", "stiffness", m->stretch_stiffness);
         if (cst)
-            stretch = put(stretch, "poisson", json_real(m->poisson));
+            stretch = add_key(stretch, "poisson", json_real(m->poisson));
         stretch = put_given(stretch, "damping", m->stretch_damping);
         stretch = put_given(stretch, "yield", m->stretch_yield);
         stretch = put_given(stretch, "limit", m->stretch_limit);
-        object = put(object, "stretch", put_given(stretch, "limit_principal", m->stretch_limit_principal));
+        object = add_key(object, "stretch", put_given(stretch, "limit_principal", m->stretch_limit_principal));
     }
     if (m->bend) {
         json_t *bend = json_pack("{s:s, s:f, s:s}", "model", "hinge", "stiffness", m->bend_stiffness, "rest",
                                  m->rest_flat ? "flat" : "mesh");
-        object = put(object, "bend", put_given(put_given(bend, "damping", m->bend_damping), "yield", m->bend_yield));
+        object =
+            add_key(object, "bend", put_given(put_given(bend, "damping", m->bend_damping), "yield", m->bend_yield));
     }
     if (m->solid_model != TAC_SOLID_NONE) {
         static const char *const model[] = {"", "neo-hookean", "stvk", "corotated"};
-        object = put(object, "solid",
-                     put_given(json_pack("{s:s, s:f, s:f}", "model", model[m->solid_model], "youngs", m->solid_youngs,
-                                         "poisson", m->solid_poisson),
-                               "damping", m->solid_damping));
+        object = add_key(object, "solid",
+                         put_given(json_pack("{s:s, s:f, s:f}", "model", model[m->solid_model], "youngs",
+                                             m->solid_youngs, "poisson", m->solid_poisson),
+                                   "damping", m->solid_damping));
     }
     return object;
 }
@@ -162,9 +163,9 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         (int)(t->scripted + t->released), "fixed_vertices", (int)t->fixed, "mass", number(t->mass), "box",
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
     if (body->tetrahedron_end > body->tetrahedron_begin)
-        object = put(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
+        object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     if (body->material >= 0)
-        object = put(object, "material", json_string(scene->settings->material[body->material].name));
+        object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
     return object;
 }
 
@@ -184,18 +185,18 @@ static json_t *describe_load(const struct tac_scene *scene, const struct tac_loa
     json_t *object = json_pack("{s:s, s:s, s:I, s:i}", "body", scene->settings->body[l->body].name, "kind",
                                kind[l->kind], "vertices", (json_int_t)l->vertex_count, "knots", (int)l->knot_count);
     if (l->kind == TAC_LOAD_FORCE)
-        object = put(object, "force", vector(l->force));
+        object = add_key(object, "force", vector(l->force));
     if (l->kind == TAC_LOAD_ACCELERATION)
-        object = put(object, "acceleration", vector(l->force));
+        object = add_key(object, "acceleration", vector(l->force));
     if (l->kind == TAC_LOAD_PRESSURE)
-        object = put(object, "pressure", json_real(l->pressure));
+        object = add_key(object, "pressure", json_real(l->pressure));
     if (l->kind == TAC_LOAD_WIND) {
-        object = put(object, "wind", vector(l->wind));
-        object = put(object, "drag", json_real(l->drag));
+        object = add_key(object, "wind", vector(l->wind));
+        object = add_key(object, "drag", json_real(l->drag));
     }
     if (l->knot_count > 0) {
-        object = put(object, "first", json_real(l->knot_t_s[0]));
-        object = put(object, "last", json_real(l->knot_t_s[l->knot_count - 1]));
+        object = add_key(object, "first", json_real(l->knot_t_s[0]));
+        object = add_key(object, "last", json_real(l->knot_t_s[l->knot_count - 1]));
     }
     return object;
 }

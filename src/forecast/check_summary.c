@@ -1,11 +1,11 @@
-/* check_summary.c: what `tactus check` tells first: ten plain lines, written from the report. */
+/* check_summary.c: writes the ten plain lines with which `tactus check` begins, from the report. */
 #include <tactus/check.h>
 
 #include "forecast/forecast.h"
 #include <math.h>
 #include <string.h>
 
-static double real(const json_t *object, const char *key)
+static double number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -34,7 +34,7 @@ static const char *kind_of(const json_t *body)
                                           : "particles";
 }
 
-static void print_bodies(FILE *out, const json_t *report)
+static void print_bodies_line(FILE *out, const json_t *report)
 {
     enum { SHOWN = 4 };
     const json_t *bodies = json_object_get(report, "bodies");
@@ -59,7 +59,7 @@ static void print_size(FILE *out, const json_t *report)
                   json_number_value(json_array_get(json_array_get(box, 0), k));
     fprintf(out, "size       %.3g x %.3g x %.3g m; %lld vertices move freely, %lld are scripted, %lld fixed; %.4g kg\n",
             side[0], side[1], side[2], whole(vertices, "free"), whole(vertices, "scripted"), whole(vertices, "fixed"),
-            real(report, "mass"));
+            number_of(report, "mass"));
 }
 
 static void print_pushes(FILE *out, const json_t *report)
@@ -78,23 +78,25 @@ static void print_pushes(FILE *out, const json_t *report)
     fprintf(out, ", %zu motion%s, %zu load%s\n", motions, motions == 1 ? "" : "s", loads, loads == 1 ? "" : "s");
 }
 
-static void print_contact(FILE *out, const json_t *report, bool implicit)
+static void print_contact_line(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *contact = json_object_get(report, "contact"), *of = json_object_get(report, "integrator");
-    if (real(contact, "thickness") == 0) {
+    if (number_of(contact, "thickness") == 0) {
         fputs("contact    none: contact.thickness is 0\n", out);
         return;
     }
-    fprintf(out, "contact    thickness %g m, friction %g, ", real(contact, "thickness"), real(contact, "friction"));
+    fprintf(out, "contact    thickness %g m, friction %g, ", number_of(contact, "thickness"),
+            number_of(contact, "friction"));
     if (!implicit)
-        fprintf(out, "stiffness %g N/m, restitution %g\n", real(contact, "stiffness"), real(contact, "restitution"));
-    else if (real(of, "stiffness") > 0)
-        fprintf(out, "barrier of stiffness %g, weights by %s\n", real(of, "stiffness"), text_of(of, "weights"));
+        fprintf(out, "stiffness %g N/m, restitution %g\n", number_of(contact, "stiffness"),
+                number_of(contact, "restitution"));
+    else if (number_of(of, "stiffness") > 0)
+        fprintf(out, "barrier of stiffness %g, weights by %s\n", number_of(of, "stiffness"), text_of(of, "weights"));
     else
         fprintf(out, "barrier whose stiffness is found by the program, weights by %s\n", text_of(of, "weights"));
 }
 
-static void print_integrator(FILE *out, const json_t *report, bool implicit)
+static void print_integrator_line(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *of = json_object_get(report, "integrator"), *periods = json_object_get(report, "periods");
     if (implicit)
@@ -102,12 +104,12 @@ static void print_integrator(FILE *out, const json_t *report, bool implicit)
             out,
             "integrator implicit, which integrator.kind asks for (for what is stiff or slow; it damps): steps, %.0f of "
             "%g s, %s\n",
-            real(json_object_get(report, "steps"), "count"), real(of, "step_s"), text_of(of, "scheme"));
+            number_of(json_object_get(report, "steps"), "count"), number_of(of, "step_s"), text_of(of, "scheme"));
     else if (json_array_size(periods) > 0)
         fprintf(out,
                 "integrator asynchronous, the usual one: steps from %.3g s; exact balances, impacts; for what is stiff "
                 "and slow try \"implicit\"\n",
-                real(json_array_get(periods, 0), "period"));
+                number_of(json_array_get(periods, 0), "period"));
     else
         fputs("integrator asynchronous, the usual one: exact balances, impacts; nothing is elastic here\n", out);
 }
@@ -134,9 +136,9 @@ static void print_wrong(FILE *out, const json_t *report, int64_t warnings)
 /* "27 s (20 s to 40 s)" */
 static void print_span(FILE *out, const json_t *span, struct tac_amount (*show)(double))
 {
-    fprintf(out, "%s", show(real(span, "likely")).text);
-    fprintf(out, " (%s", show(real(span, "least")).text);
-    fprintf(out, " to %s)", show(real(span, "most")).text);
+    fprintf(out, "%s", show(number_of(span, "likely")).text);
+    fprintf(out, " (%s", show(number_of(span, "least")).text);
+    fprintf(out, " to %s)", show(number_of(span, "most")).text);
 }
 
 static void print_cost(FILE *out, const json_t *report)
@@ -144,7 +146,7 @@ static void print_cost(FILE *out, const json_t *report)
     const json_t *f = json_object_get(report, "forecast"), *disk = json_object_get(f, "disk");
     const json_t *pilot = json_object_get(f, "pilot"), *ticks = json_object_get(f, "ticks");
     const char *note = text_of(pilot, "note");
-    const struct tac_amount frames = tac_show_bytes(real(disk, "frames") + real(disk, "checkpoints"));
+    const struct tac_amount frames = tac_show_bytes(number_of(disk, "frames") + number_of(disk, "checkpoints"));
     if (json_is_object(pilot)) {
         fputs("cost       about ", out);
         print_span(out, json_object_get(f, "wall_s"), tac_show_seconds);
@@ -154,10 +156,11 @@ static void print_cost(FILE *out, const json_t *report)
         return;
     }
     if (json_is_object(ticks))
-        fprintf(out, "cost       %.3g ticks and those of contact", real(ticks, "elastic") + real(ticks, "other"));
+        fprintf(out, "cost       %.3g ticks and those of contact",
+                number_of(ticks, "elastic") + number_of(ticks, "other"));
     else
-        fprintf(out, "cost       %.0f steps", real(f, "steps"));
-    fprintf(out, ", %s of memory and that of contacts", tac_show_bytes(real(f, "memory")).text);
+        fprintf(out, "cost       %.0f steps", number_of(f, "steps"));
+    fprintf(out, ", %s of memory and that of contacts", tac_show_bytes(number_of(f, "memory")).text);
     fprintf(out, ", at most %s of disk; --pilot 20 tells the time\n", frames.text);
 }
 
@@ -169,13 +172,13 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     if (text_of(report, "name")[0] != '\0')
         fprintf(out, ": \"%s\"", text_of(report, "name"));
     fputc('\n', out);
-    print_bodies(out, report);
+    print_bodies_line(out, report);
     print_size(out, report);
     print_pushes(out, report);
-    print_contact(out, report, implicit);
-    fprintf(out, "time       %g s in %lld frames, one every %g s\n", real(time, "end"), whole(time, "frames"),
-            real(time, "frame"));
-    print_integrator(out, report, implicit);
+    print_contact_line(out, report, implicit);
+    fprintf(out, "time       %g s in %lld frames, one every %g s\n", number_of(time, "end"), whole(time, "frames"),
+            number_of(time, "frame"));
+    print_integrator_line(out, report, implicit);
     print_wrong(out, report, warnings);
     print_cost(out, report);
     fputs(

@@ -1,4 +1,4 @@
-/* check_text.c: the scene's part of `tactus check` as text: written from the report, so that the two tell the same. */
+/* check_text.c: writes the scene's part of `tactus check` as text, from the report, so that the two cannot differ. */
 #include <tactus/check.h>
 
 #include <math.h>
@@ -11,7 +11,7 @@ static double real(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static long long count(const json_t *object, const char *key)
+static long long count_of(const json_t *object, const char *key)
 {
     return (long long)json_integer_value(json_object_get(object, key));
 }
@@ -52,11 +52,11 @@ static void print_integrator(FILE *text, const json_t *report)
                 word(json_object_get(report, "discovery"), "mode"));
         return;
     }
-    fprintf(text, "newton     at most %lld iterations of a step", count(of, "max"));
+    fprintf(text, "newton     at most %lld iterations of a step", count_of(of, "max"));
     print_found(text, "velocity_tol", real(of, "velocity_tol"), " m/s");
     fprintf(text, "\nbarrier    weights by %s", word(of, "weights"));
     print_found(text, "stiffness", real(of, "stiffness"), "");
-    fprintf(text, "\nfriction   %lld lags", count(of, "lags"));
+    fprintf(text, "\nfriction   %lld lags", count_of(of, "lags"));
     print_found(text, "smoothed under a velocity", real(of, "friction_velocity"), " m/s");
     fprintf(text, "\nsolver     %s, tolerance %g\n", word(of, "solver"), real(of, "solver_tolerance"));
 }
@@ -142,19 +142,19 @@ static void print_bodies(FILE *text, const json_t *bodies)
     json_array_foreach(bodies, i, b)
     {
         fprintf(text, "body       \"%s\": %lld vertices, %lld triangles, %lld segments", word(b, "name"),
-                count(b, "vertices"), count(b, "triangles"), count(b, "segments"));
+                count_of(b, "vertices"), count_of(b, "triangles"), count_of(b, "segments"));
         if (json_object_get(b, "tetrahedra"))
-            fprintf(text, ", %lld tetrahedra", count(b, "tetrahedra"));
+            fprintf(text, ", %lld tetrahedra", count_of(b, "tetrahedra"));
         if (json_object_get(b, "material"))
             fprintf(text, ", material \"%s\"", word(b, "material"));
         if (real(b, "radius") > 0)
             fprintf(text, ", radius %g m", real(b, "radius"));
-        if (count(b, "free") > 0)
+        if (count_of(b, "free") > 0)
             fprintf(text, ", mass %g kg", real(b, "mass"));
         if (json_is_true(json_object_get(b, "fixed")))
             fputs(", fixed", text);
-        if (count(b, "scripted") > 0)
-            fprintf(text, ", %lld scripted", count(b, "scripted"));
+        if (count_of(b, "scripted") > 0)
+            fprintf(text, ", %lld scripted", count_of(b, "scripted"));
         if (json_is_false(json_object_get(b, "self")))
             fputs(", no contact with itself", text);
         fputs("\n           ", text);
@@ -170,14 +170,14 @@ static void print_motions(FILE *text, const json_t *motions)
     json_array_foreach(motions, i, m)
     {
         fprintf(text, "motion     %s of %lld vertices of \"%s\", %lld knots from %g to %g s%s\n", word(m, "kind"),
-                count(m, "vertices"), word(m, "body"), count(m, "knots"), real(m, "first"), real(m, "last"),
+                count_of(m, "vertices"), word(m, "body"), count_of(m, "knots"), real(m, "first"), real(m, "last"),
                 json_is_true(json_object_get(m, "release")) ? ", free outside them" : "");
     }
 }
 
 static void print_loads(FILE *text, const json_t *report)
 {
-    const bool flat = count(report, "dimensions") == 2;
+    const bool flat = count_of(report, "dimensions") == 2;
     size_t i;
     json_t *l;
     json_array_foreach(json_object_get(report, "loads"), i, l)
@@ -192,9 +192,9 @@ static void print_loads(FILE *text, const json_t *report)
             print_vector(text, json_object_get(l, "wind"));
             fprintf(text, " m/s, drag %g %s,", real(l, "drag"), flat ? "kg/m^2" : "kg/m^3");
         }
-        fprintf(text, " on %lld vertices of \"%s\"", count(l, "vertices"), word(l, "body"));
-        if (count(l, "knots") > 0)
-            fprintf(text, ", %lld knots from %g to %g s", count(l, "knots"), real(l, "first"), real(l, "last"));
+        fprintf(text, " on %lld vertices of \"%s\"", count_of(l, "vertices"), word(l, "body"));
+        if (count_of(l, "knots") > 0)
+            fprintf(text, ", %lld knots from %g to %g s", count_of(l, "knots"), real(l, "first"), real(l, "last"));
         fputs("\n", text);
     }
 }
@@ -207,20 +207,20 @@ void tac_check_print(FILE *text, const char *path, const json_t *report)
         fprintf(text, ": \"%s\"", word(report, "name"));
     fprintf(text, "\nsha256     %s\n", word(report, "sha256"));
     fprintf(text, "time       end %g s, %lld frames every %g s, quantum %g s (2^%d)\n", real(time, "end"),
-            count(time, "frames"), real(time, "frame"), real(time, "quantum_s"), ilogb(real(time, "quantum_s")));
-    fprintf(text, "space      %lldD, ", count(report, "dimensions"));
+            count_of(time, "frames"), real(time, "frame"), real(time, "quantum_s"), ilogb(real(time, "quantum_s")));
+    fprintf(text, "space      %lldD, ", count_of(report, "dimensions"));
     print_box(text, json_object_get(report, "box"));
     fputs(" m, gravity ", text);
     print_vector(text, json_object_get(report, "gravity"));
     fprintf(text, " m/s^2\nmesh       %lld vertices, %lld triangles, %lld segments, %lld edges, %lld hinges",
-            count(vertices, "all"), count(report, "triangles"), count(report, "segments"), count(report, "edges"),
-            count(report, "hinges"));
-    if (count(report, "tetrahedra") > 0)
-        fprintf(text, ", %lld tetrahedra", count(report, "tetrahedra"));
+            count_of(vertices, "all"), count_of(report, "triangles"), count_of(report, "segments"),
+            count_of(report, "edges"), count_of(report, "hinges"));
+    if (count_of(report, "tetrahedra") > 0)
+        fprintf(text, ", %lld tetrahedra", count_of(report, "tetrahedra"));
     fputs("\n", text);
     fprintf(text, "freedom    %lld degrees: %lld vertices free, %lld scripted, %lld fixed; mass %g kg\n",
-            count(report, "degrees_of_freedom"), count(vertices, "free"), count(vertices, "scripted"),
-            count(vertices, "fixed"), real(report, "mass"));
+            count_of(report, "degrees_of_freedom"), count_of(vertices, "free"), count_of(vertices, "scripted"),
+            count_of(vertices, "fixed"), real(report, "mass"));
     print_contact(text, json_object_get(report, "contact"),
                   strcmp(word(json_object_get(report, "integrator"), "kind"), "implicit") == 0);
     print_integrator(text, report);

@@ -1,8 +1,8 @@
-/* forecast.h: what a run costs: what follows from the scene exactly, and what a pilot run adds to it.
+/* forecast.h: computes what a run costs, as far as it follows exactly from the scene.
  *
  * Ticks of elastic forces, dampers, loads and gravity follow from the scene: how many there are, over their periods. So
  * do the steps of the implicit integrator, the memory of the scene without contacts, and the size of frames that are
- * not compressed. How many contacts there will be, and how long all of it takes, a pilot finds (pilot.h): it runs the
+ * not compressed. A pilot (pilot.h) estimates how many contacts there will be and how long the run takes: it runs the
  * scene for some seconds.
  *
  *     struct tac_forecast f;

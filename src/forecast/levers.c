@@ -98,8 +98,8 @@ struct list {
 };
 
 /* Appends what the trial costs; quotient: of contact ticks, NaN: that of the first layers' periods. */
-static enum tac_err append(struct list *l, const char *key, double now, double instead, double quotient,
-                           const char *advice)
+static enum tac_err append_lever(struct list *l, const char *key, double now, double instead, double quotient,
+                                 const char *advice)
 {
     enum tac_err err;
     struct tac_lever lever = {.now = now, .instead = instead};
@@ -144,13 +144,13 @@ static enum tac_err try_material(struct list *l, tac_lid i)
         snprintf(advice, sizeof advice, "it stretches four times as far%s",
                  given->stretch_limit > 0 ? "" : ", unless \"limit\" holds it, which has ticks of its own");
         m->stretch_stiffness = SOFTER * given->stretch_stiffness;
-        TAC_TRY(append(l, key, given->stretch_stiffness, m->stretch_stiffness, NAN, advice));
+        TAC_TRY(append_lever(l, key, given->stretch_stiffness, m->stretch_stiffness, NAN, advice));
         *m = *given;
     }
     if (given->bend) {
         snprintf(key, sizeof key, "materials.%.300s.bend.stiffness", given->name);
         m->bend_stiffness = SOFTER * given->bend_stiffness;
-        TAC_TRY(append(l, key, given->bend_stiffness, m->bend_stiffness, NAN, "it folds more finely"));
+        TAC_TRY(append_lever(l, key, given->bend_stiffness, m->bend_stiffness, NAN, "it folds more finely"));
         *m = *given;
     }
     const struct {
@@ -163,7 +163,7 @@ static enum tac_err try_material(struct list *l, tac_lid i)
         if (damping[k].given > 0) {
             snprintf(key, sizeof key, "materials.%.300s.%s.damping", given->name, damping[k].section);
             *damping[k].value = 0;
-            TAC_TRY(append(l, key, damping[k].given, 0, NAN, "its vibrations last"));
+            TAC_TRY(append_lever(l, key, damping[k].given, 0, NAN, "its vibrations last"));
             *m = *given;
         }
 done:
@@ -184,12 +184,13 @@ static enum tac_err try_clocks(struct list *l)
         clocks->elastic_safety = draft->elastic_safety;
         snprintf(advice, sizeof advice, "if contact takes %g times the ticks; in ten scenes it was %g to %g times",
                  q->median, q->least, q->most);
-        TAC_TRY(append(l, "clocks.elastic_safety", given->elastic_safety, draft->elastic_safety, q->median, advice));
+        TAC_TRY(
+            append_lever(l, "clocks.elastic_safety", given->elastic_safety, draft->elastic_safety, q->median, advice));
         *clocks = *given;
     }
     if (given->contact_safety < draft->contact_safety && l->h1_s > 0) {
         clocks->contact_safety = draft->contact_safety;
-        TAC_TRY(append(l, "clocks.contact_safety", given->contact_safety, draft->contact_safety, NAN, ""));
+        TAC_TRY(append_lever(l, "clocks.contact_safety", given->contact_safety, draft->contact_safety, NAN, ""));
         *clocks = *given;
     }
 done:
@@ -205,8 +206,8 @@ static enum tac_err try_contact(struct list *l)
     if (!(l->h1_s > 0))
         return TAC_OK;
     contact->stiffness = l->trial.law[0].stiffness = SOFTER * given->stiffness;
-    TAC_TRY(append(l, "contact.stiffness", given->stiffness, contact->stiffness, NAN,
-                   "if impacts and weight press no deeper layers"));
+    TAC_TRY(append_lever(l, "contact.stiffness", given->stiffness, contact->stiffness, NAN,
+                         "if impacts and weight press no deeper layers"));
 done:
     contact->stiffness = l->trial.law[0].stiffness = given->stiffness;
     return err;

@@ -1,4 +1,4 @@
-/* levers.h: which keys of a scene cost most, by what a pilot has measured.
+/* levers.h: finds which keys of a scene cost most, from the measurements of a pilot.
  *
  * The scene's settings are copied, one value is changed, and the ticks of elastic forces are counted anew, exactly.
  * Contact is taken to need as many more or fewer ticks as the first layers' period is shorter or longer. The time of
@@ -30,8 +30,8 @@ struct tac_lever {
     double wall_least_s, wall_most_s; /* of a level: for the least and the largest quotient of contact */
 };
 
-/* Local. Of each key that may cost much: a quarter of stiffnesses, no damping, larger safeties; ascending wall time.
- * TAC_ERR_RUN out of memory. */
+/* Local. Tries another value of each key that may cost much: a quarter of a stiffness, no damping, larger safeties.
+ * The list is by ascending wall time. TAC_ERR_RUN out of memory. */
 enum tac_err tac_levers_find(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_lever_base *base,
                              struct tac_lever **out, size_t *count);
 /* Local. NULL is allowed; leaves NULL. */

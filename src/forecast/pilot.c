@@ -145,7 +145,7 @@ done:
 /* ---- frames ---- */
 
 /* Compresses an array of a frame as frames.h5 does; returns the bytes. */
-static size_t pack(struct pilot_run *r, size_t bytes, size_t value_bytes)
+static size_t packed_size(struct pilot_run *r, size_t bytes, size_t value_bytes)
 {
     size_t size = bytes;
     return tac_chunk_pack(r->raw, bytes, value_bytes, TAC_DATASET_DEFLATE, r->scratch, r->out, &size) ? size : bytes;
@@ -176,10 +176,10 @@ static void pack_arrays(struct pilot_run *r, const struct tac_state_view *view)
     const size_t n = (size_t)view->owned;
     const double span_s = (double)(view->now - r->sim->last_frame) * r->sim->whole->settings->quantum_s;
     r->sim->way->positions(r->sim->state, (double *)r->raw);
-    double packed = (double)pack(r, 3 * n * sizeof(double), sizeof(double));
+    double packed = (double)packed_size(r, 3 * n * sizeof(double), sizeof(double));
     for (size_t i = 0; i < n; i++)
         memcpy(r->raw + 3 * i * sizeof(double), (const char *)view->velocity + i * view->stride, 3 * sizeof(double));
-    packed += (double)pack(r, 3 * n * sizeof(double), sizeof(double));
+    packed += (double)packed_size(r, 3 * n * sizeof(double), sizeof(double));
     float *force = (float *)r->raw;
     for (size_t c = 0; c < 3 * n; c++) {
         force[c] = span_s > 0 ? (float)(tac_state_impulse(view, c) / span_s) : 0;
@@ -187,7 +187,7 @@ static void pack_arrays(struct pilot_run *r, const struct tac_state_view *view)
         if (view->impulse_rest != NULL)
             view->impulse_rest[c] = 0;
     }
-    packed += (double)pack(r, 3 * n * sizeof(float), sizeof(float));
+    packed += (double)packed_size(r, 3 * n * sizeof(float), sizeof(float));
     const double raw = 3. * (double)n * (2 * sizeof(double) + sizeof(float));
     const double part = raw > 0 ? packed / raw : 1;
     p->packing.least = p->raw > 0 ? fmin(p->packing.least, part) : part;

@@ -1,4 +1,4 @@
-/* pilot.h: a pilot run: a run for some seconds in memory, and what it tells of the whole run.
+/* pilot.h: a pilot run: a run for some seconds in memory, from which the cost of the whole run is estimated.
  *
  * The pilot steps a simulation like tactus run, frame after frame, and writes nothing: there is no folder. After each
  * pass it takes a sample of what was counted until then (pilot.c). When its time is over, the samples are extended to
@@ -37,7 +37,7 @@ struct tac_span {
 
 struct tac_pilot {
     double seconds;          /* wall time that was asked for */
-    int ranks;               /* so many ran it */
+    int ranks;               /* the number of ranks that ran it */
     bool restarted;          /* it began at a checkpoint */
     bool may_touch;          /* the scene has contact */
     double end_s;            /* where the whole run ends, s of simulated time */
@@ -51,18 +51,19 @@ struct tac_pilot {
     struct tac_sample *sample; /* owned, (count), ascending; the first is of the start */
 };
 
-/* Local. The time up to which it came, and where it began. */
+/* Local. Return the simulated times that the pilot reached and began at, s. */
 double tac_pilot_to_s(const struct tac_pilot *pilot);
 double tac_pilot_from_s(const struct tac_pilot *pilot);
-/* Local. Did it run to the end? */
+/* Local. Returns whether the pilot ran to the end of the scene. */
 bool tac_pilot_is_whole(const struct tac_pilot *pilot);
-/* Local. Since when something has touched; NaN: nothing has yet. */
+/* Local. Returns since when something has touched, s; NaN: nothing has yet. */
 double tac_pilot_touched_s(const struct tac_pilot *pilot);
-/* Local. What a field will be at the end of the run. The wall time is that since the pilot began to step. */
+/* Local. Estimates the value of a field at the end of the run. The wall time is that since the pilot began to step. */
 struct tac_span tac_pilot_extend(const struct tac_pilot *pilot, enum tac_sample_field field);
-/* Local. Bytes of the rank that will have most; output: what HDF5 will keep of frames that were written. */
+/* Local. Estimates the memory of the rank that will have most, in bytes; output: what HDF5 will keep of frames that
+ * were written. */
 struct tac_span tac_pilot_memory(const struct tac_pilot *pilot, double output);
-/* Local. What a field grew by while something touched (else: in all of the pilot). */
+/* Local. Returns how much a field grew while something touched, or in all of the pilot if nothing did. */
 double tac_pilot_recent(const struct tac_pilot *pilot, enum tac_sample_field field);
 /* How far a pilot's figures can be trusted. */
 enum tac_pilot_worth {
@@ -70,7 +71,8 @@ enum tac_pilot_worth {
     TAC_PILOT_ROUGH,      /* it has seen a small part of the time with contact only */
     TAC_PILOT_LOWER_BOUND /* what costs most was not seen */
 };
-/* Local. Tells it, and why in words: "no contact yet: a lower bound" and the like; empty where the figures are sound.
+/* Local. Returns the worth of a pilot, and writes the reason in words: "no contact yet: a lower bound" and the like;
+ * empty where the figures are sound.
  */
 enum tac_pilot_worth tac_pilot_note(const struct tac_pilot *pilot, char *text, size_t size);
 

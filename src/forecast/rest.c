@@ -91,7 +91,7 @@ static double count_places(const struct stack *s, tac_lid b, const struct footpr
     return fmin(vertices, fmax(LEAST_PLACES, lowest));
 }
 
-static void measure(struct stack *s, tac_lid b)
+static void measure_footprint(struct stack *s, tac_lid b)
 {
     const struct tac_body *body = &s->scene->settings->body[b];
     struct footprint *f = &s->body[b];
@@ -152,7 +152,7 @@ static bool nearer(const struct stack *s, tac_lid b, tac_lid c, tac_lid d)
     return high_c <= top ? high_d > top || high_c > high_d : high_d > top && high_c < high_d;
 }
 
-static void judge(const struct stack *s, tac_lid b, struct tac_rest *worst)
+static void keep_worst(const struct stack *s, tac_lid b, struct tac_rest *worst)
 {
     const struct tac_scene *scene = s->scene;
     const struct footprint *f = &s->body[b];
@@ -197,10 +197,10 @@ enum tac_err tac_estimate_rest(struct tac_ctx *ctx, const struct tac_scene *scen
     for (tac_lid e = 0; e < scene->mesh->topology->edge_count; e++)
         s.edges[scene->mesh->vertex_body[scene->mesh->topology->edge[2 * e]]]++;
     for (tac_lid b = 0; b < scene->settings->body_count; b++)
-        measure(&s, b);
+        measure_footprint(&s, b);
     for (tac_lid b = 0; b < scene->settings->body_count; b++)
         if (s.body[b].mass > 0)
-            judge(&s, b, out);
+            keep_worst(&s, b, out);
 done:
     free(s.body);
     free(s.edges);

@@ -1,19 +1,18 @@
-/* rest.h: how deep will the layers be pressed by what rests on them?
+/* rest.h: estimates how deep the layers will be pressed by the bodies that rest on them.
  *
- * Weight that rests on deep layers makes them tick often, and tremble (docs/explanation/method.md, Friction).  Which
- * pairs will carry it nobody knows before; the estimate takes
+ * Weight that rests on deep layers makes them tick often, and tremble (docs/explanation/method.md, Friction).  Nobody
+ * knows before the run which pairs will carry it.  The estimate takes
  *
- *     what     each body that has something under it, with the bodies above it: in so far as their footprints (boxes
- * seen along gravity, wider by radius and half the thickness) overlap; not what is held by scripts where    closed
- * shells, and sheets stiff enough to stand: on their lowest vertices at the start, within a thickness, three at least;
- * other sheets and ropes: on all their vertices; particles: on as many as find room in their footprint side by side on
- * the nearest body beneath it
+ *     what     each body that has something under it, with the bodies above it, in so far as their footprints overlap
+ *              (boxes seen along gravity, wider by radius and half the thickness); no body that scripts hold
+ *     where    closed shells, and sheets stiff enough to stand: on their lowest vertices at the start, within a
+ *              thickness, at least three; other sheets and ropes: on all their vertices; particles: on as many as find
+ *              room in their footprint, side by side on the nearest body beneath it
+ *     tremble  a body at rest moves up and down between the ticks, and while it moves up the layers push only e^2 as
+ *              hard (docs/explanation/method.md, Restitution); so they are pressed as by 2/(1 + e^2) times the weight
  *
- *     tremble  between its ticks what rests comes and goes, and going the layers push only e^2 as hard
- * (docs/explanation/method.md, Restitution): so they are pressed as by 2/(1 + e^2) times the weight
- *
- * so it is right for what stands as it will stand, and within some factor for what falls.  A factor of ten in the
- * weight is about one of two in the layer.
+ * The estimate is right for bodies that stand as they will stand, and within some factor for bodies that fall.  A
+ * factor of ten in the weight is a factor of about two in the layer.
  *
  *     struct tac_rest rest;
  *     tac_estimate_rest(ctx, scene, model, &rest);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <tactus/math.h>
 
-/* What touches what; the order is part of the force key. */
+/* The types of pairs; their order is part of the force key. */
 enum tac_pair_type {
     TAC_PAIR_VERTEX_TRIANGLE, /* vertices: p, a, b, c */
     TAC_PAIR_EDGE_EDGE,       /* a0, a1, b0, b1 */
@@ -30,19 +30,19 @@ enum tac_pair_type {
                      their "distance" is minus the largest principal stretch times the height on that edge at rest */
 };
 
-/* Is it a limit of stretch (docs/explanation/method.md, Limits of stretch), and no contact? */
+/* Returns whether the type is a limit of stretch (docs/explanation/method.md, Limits of stretch), and no contact. */
 static inline bool tac_pair_is_limit(enum tac_pair_type type)
 {
     return type >= TAC_PAIR_LONG;
 }
 
-/* Is it a limit of what grows, whose distance is not positive? */
+/* Returns whether the type limits a growing length, so that its distance is not positive. */
 static inline bool tac_pair_grows(enum tac_pair_type type)
 {
     return type == TAC_PAIR_LONG || type == TAC_PAIR_WIDE;
 }
 
-/* What no distance of this type comes under. */
+/* Returns a lower bound of all distances of this type. */
 static inline double tac_pair_least(enum tac_pair_type type)
 {
     return tac_pair_grows(type) ? -INFINITY : 0;
@@ -70,7 +70,7 @@ static inline int tac_pair_vertices(enum tac_pair_type type)
     return count[type];
 }
 
-/* Also makes 0 of a NaN: 0/0 of an edge that has collapsed to a point. */
+/* Returns 0 also for a NaN, which is 0/0 of an edge that has collapsed to a point. */
 static inline double tac_clamp01(double s)
 {
     return s > 0 ? s < 1 ? s : 1 : 0;

@@ -2,7 +2,7 @@
  *
  * Every case is computed and the right one is selected, with the operations of closest_points.h in their order: the
  * bits are those of closest_points.h (tests/unit/contact/test_evaluate_four.c).  Where closest_points.h would go on
- * with a more careful method (slivers), the lane is told, and the caller computes it alone.
+ * with a more careful method (slivers), the lane is returned, and the caller computes it alone.
  */
 #ifndef TACTUS_GEOMETRY_DISTANCE_FOUR_H
 #define TACTUS_GEOMETRY_DISTANCE_FOUR_H
@@ -63,7 +63,7 @@ TAC_FOUR_INLINE void tac_near_four_finish(const tac_four r[3], struct tac_near_f
 }
 
 /* x: coordinates of p, a, b, c.  Returns the lanes (bits) that closest_points.h would hand to tac_near_sliver() or
- * refine; what is told of those means nothing. */
+ * refine; the results of those lanes mean nothing. */
 TAC_FOUR_INLINE int tac_near_four_vertex_triangle(const tac_four x[4][3], struct tac_near_four *near)
 {
     const tac_four zero = tac_four_all(0), one = tac_four_all(1);

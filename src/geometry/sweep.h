@@ -1,9 +1,10 @@
-/* sweep.h: may a pair come under a distance while its vertices move on straight lines?  Conservative answers.
+/* sweep.h: finds whether a pair may come nearer than a distance while its vertices move on straight lines. Answers are
+ * conservative.
  *
- * By conservative advancement: from a point in time at which the distance is d, the pair cannot be under `threshold`
- * before (d - threshold) / speed, speed the largest relative speed of its vertices.  Nor can it before its extents
- * along any fixed direction come so near: along the direction between its nearest points that is often much later,
- * because two primitives that slide along each other do not approach in it.
+ * The method is conservative advancement.  From a time at which the distance is d, the pair cannot come under
+ * `threshold` before (d - threshold) / speed has passed, where speed is the largest relative speed of its vertices.  It
+ * also cannot do so before its extents along some fixed direction come that near.  Along the direction between its
+ * nearest points this is often much later, because two primitives that slide along each other do not approach along it.
  */
 #ifndef TACTUS_GEOMETRY_SWEEP_H
 #define TACTUS_GEOMETRY_SWEEP_H

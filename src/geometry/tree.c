@@ -148,7 +148,7 @@ static void merge_children(struct tac_tree *tree, struct tac_node *node)
     }
 }
 
-/* What group all that a node holds has. */
+/* Finds the group of all primitives under each node. */
 static void group_nodes(struct tac_tree *tree)
 {
     for (int32_t i = tree->node_count; i-- > 0;) {
@@ -229,7 +229,7 @@ bool tac_tree_mark(struct tac_tree *tree, const uint8_t *marked)
     return tree->count > 0 && tree->changed[0];
 }
 
-/* Four axes side by side, without a branch: one that is foreseen wrongly costs more than all of them. */
+/* Four axes side by side, without a branch: a branch that is predicted wrongly costs more than all four. */
 static inline bool overlap(const struct tac_slim_dop *a, const struct tac_slim_dop *b)
 {
     typedef float four __attribute__((vector_size(16)));

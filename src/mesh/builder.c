@@ -26,7 +26,7 @@ void tac_builder_clear(struct tac_builder *b)
     tac_builder_init(b, b->ctx, "");
 }
 
-static enum tac_err too_many(struct tac_builder *b, const char *what, double count)
+static enum tac_err refuse_too_many(struct tac_builder *b, const char *what, double count)
 {
     return tac_fail(b->ctx, TAC_ERR_INPUT, "%s: %.0f %s are more than one mesh may have (%" PRId64 "); make it coarser",
                     b->where, count, what, TAC_MESH_LIMIT);
@@ -37,11 +37,11 @@ enum tac_err tac_builder_reserve(struct tac_builder *b, double vertices, double 
     enum tac_err err = TAC_OK;
     const double limit = (double)TAC_MESH_LIMIT;
     if (!(vertices <= limit))
-        return too_many(b, "vertices", vertices);
+        return refuse_too_many(b, "vertices", vertices);
     if (!(triangles <= limit))
-        return too_many(b, "triangles", triangles);
+        return refuse_too_many(b, "triangles", triangles);
     if (!(segments <= limit))
-        return too_many(b, "segments", segments);
+        return refuse_too_many(b, "segments", segments);
     TAC_TRY(tac_grow(b->ctx, &b->x, &b->vertex_capacity, (size_t)vertices, 3 * sizeof *b->x));
     TAC_TRY(tac_grow(b->ctx, &b->triangle, &b->triangle_capacity, (size_t)triangles, 3 * sizeof *b->triangle));
     TAC_TRY(tac_grow(b->ctx, &b->segment, &b->segment_capacity, (size_t)segments, 2 * sizeof *b->segment));
@@ -53,7 +53,7 @@ enum tac_err tac_builder_vertex(struct tac_builder *b, double x, double y, doubl
 {
     enum tac_err err = TAC_OK;
     if (b->vertex_count >= (size_t)TAC_MESH_LIMIT)
-        return too_many(b, "vertices", (double)b->vertex_count + 1);
+        return refuse_too_many(b, "vertices", (double)b->vertex_count + 1);
     TAC_TRY(tac_grow(b->ctx, &b->x, &b->vertex_capacity, b->vertex_count + 1, 3 * sizeof *b->x));
     double *to = b->x + 3 * b->vertex_count++;
     to[0] = x + 0.0;
@@ -69,7 +69,7 @@ static enum tac_err push(struct tac_builder *b, const char *what, int width, con
 {
     enum tac_err err = TAC_OK;
     if (*count >= (size_t)TAC_MESH_LIMIT)
-        return too_many(b, what, (double)*count + 1);
+        return refuse_too_many(b, what, (double)*count + 1);
     TAC_TRY(tac_grow(b->ctx, array, capacity, *count + 1, (size_t)width * sizeof **array));
     if (b->unit != NULL) {
         TAC_TRY(tac_grow(b->ctx, places, place_capacity, *count + 1, sizeof **places));

@@ -60,7 +60,7 @@ static void leave_data(struct tac_gmsh *g)
         g->text.line += *g->text.at == '\n';
 }
 
-static enum tac_err read_format(struct tac_gmsh *g)
+static enum tac_err read_gmsh_format(struct tac_gmsh *g)
 {
     enum tac_err err = TAC_OK;
     char text[48];
@@ -194,7 +194,7 @@ done:
     return err;
 }
 
-static int by_tag(const void *a, const void *b)
+static int by_gmsh_tag(const void *a, const void *b)
 {
     const struct tac_gmsh_node *p = a, *q = b;
     if (p->tag != q->tag)
@@ -208,7 +208,7 @@ static enum tac_err sort_nodes(struct tac_gmsh *g)
     while (i < g->node_count && g->node[i - 1].tag < g->node[i].tag)
         i++;
     if (i < g->node_count)
-        qsort(g->node, g->node_count, sizeof *g->node, by_tag);
+        qsort(g->node, g->node_count, sizeof *g->node, by_gmsh_tag);
     for (i = 1; i < g->node_count; i++) {
         if (g->node[i - 1].tag == g->node[i].tag)
             return tac_gmsh_fail(g, "node %" PRId64 " is there twice", g->node[i].tag);
@@ -253,7 +253,7 @@ static enum tac_err read_section(struct tac_gmsh *g, struct tac_word name)
         goto done;
     }
     if (format)
-        TAC_TRY(read_format(g));
+        TAC_TRY(read_gmsh_format(g));
     if (nodes || elements)
         tac_text_next_line(&g->text); /* binary data begins right after the line's end */
     if (nodes) {

@@ -18,7 +18,7 @@ static const struct {
     [93] = {125, COUNT_VOLUME},
 };
 
-static enum tac_err find_node(const struct tac_gmsh *g, int64_t tag, int64_t *vertex)
+static enum tac_err find_gmsh_node(const struct tac_gmsh *g, int64_t tag, int64_t *vertex)
 {
     /* Nearly always the tags are 1, 2, 3, ... */
     if (tag >= 1 && tag <= (int64_t)g->node_count && g->node[tag - 1].tag == tag) {
@@ -51,7 +51,7 @@ static enum tac_err check_type(const struct tac_gmsh *g, int64_t type)
 }
 
 /* The nodes of an element of a checked type. */
-static enum tac_err read_corners(struct tac_gmsh *g, int64_t type)
+static enum tac_err read_gmsh_corners(struct tac_gmsh *g, int64_t type)
 {
     enum tac_err err = TAC_OK;
     int64_t tag = 0, v[4] = {0};
@@ -60,7 +60,7 @@ static enum tac_err read_corners(struct tac_gmsh *g, int64_t type)
         TAC_TRY(g->version4 ? tac_gmsh_size(g, "a node of an element", &tag)
                             : tac_gmsh_int(g, "a node of an element", &tag));
         if (fate >= KEEP_LINE && fate <= KEEP_TETRAHEDRON)
-            TAC_TRY(find_node(g, tag, &v[k]));
+            TAC_TRY(find_gmsh_node(g, tag, &v[k]));
     }
     if (fate == KEEP_LINE)
         TAC_TRY(tac_builder_segment(g->b, v[0], v[1]));
@@ -99,7 +99,7 @@ static enum tac_err read_block2(struct tac_gmsh *g, int64_t type, int64_t count,
         }
         for (int64_t k = 0; k < tags; k++)
             TAC_TRY(tac_gmsh_int(g, "a tag of an element", &unused));
-        TAC_TRY(read_corners(g, type));
+        TAC_TRY(read_gmsh_corners(g, type));
     }
 done:
     return err;
@@ -149,7 +149,7 @@ enum tac_err tac_gmsh_elements4(struct tac_gmsh *g)
         for (int64_t i = 0; i < count; i++, seen++) {
             note_place(g);
             TAC_TRY(tac_gmsh_size(g, "the tag of an element", &unused));
-            TAC_TRY(read_corners(g, type));
+            TAC_TRY(read_gmsh_corners(g, type));
         }
     }
     if (seen != total)

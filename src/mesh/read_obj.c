@@ -51,7 +51,7 @@ static enum tac_err read_corner(const struct tac_text *t, struct tac_word word, 
     return TAC_OK;
 }
 
-static enum tac_err read_element(struct tac_text *t, struct tac_builder *b, bool face)
+static enum tac_err read_obj_element(struct tac_text *t, struct tac_builder *b, bool face)
 {
     enum tac_err err = TAC_OK;
     int64_t first = 0, last = 0, corner = 0, count = 0;
@@ -88,10 +88,10 @@ enum tac_err tac_read_obj(const struct tac_file *file, struct tac_builder *b)
             TAC_TRY(read_vertex(&t, b));
             known = true;
         } else if (tac_word_is(word, "f") || tac_word_is(word, "fo")) {
-            TAC_TRY(read_element(&t, b, true));
+            TAC_TRY(read_obj_element(&t, b, true));
             known = true;
         } else if (tac_word_is(word, "l")) {
-            TAC_TRY(read_element(&t, b, false));
+            TAC_TRY(read_obj_element(&t, b, false));
             known = true;
         }
         for (size_t i = 0; !known && i < sizeof PASSED_OVER / sizeof PASSED_OVER[0]; i++)

@@ -36,7 +36,7 @@ struct ply {
     size_t property_count, property_capacity;
 };
 
-static enum type type_of(struct tac_word word)
+static enum type ply_type_of(struct tac_word word)
 {
     static const char *const name[TYPE_COUNT][2] = {{"char", "int8"},     {"uchar", "uint8"},   {"short", "int16"},
                                                     {"ushort", "uint16"}, {"int", "int32"},     {"uint", "uint32"},
@@ -68,7 +68,7 @@ static enum role role_of(enum element_kind kind, struct tac_word name)
     return OTHER;
 }
 
-static enum tac_err read_format(struct ply *p, bool *big_endian)
+static enum tac_err read_ply_format(struct ply *p, bool *big_endian)
 {
     char text[48];
     const struct tac_word format = tac_text_word(&p->text), version = tac_text_word(&p->text);
@@ -82,7 +82,7 @@ static enum tac_err read_format(struct ply *p, bool *big_endian)
     return TAC_OK;
 }
 
-static enum tac_err read_element(struct ply *p)
+static enum tac_err read_ply_element(struct ply *p)
 {
     enum tac_err err = TAC_OK;
     struct element e = {.property_begin = p->property_count, .property_end = p->property_count};
@@ -131,7 +131,7 @@ static enum tac_err read_property(struct ply *p)
     const bool list = tac_word_is(word, "list");
     if (list) {
         word = tac_text_word(&p->text);
-        property.count_type = type_of(word);
+        property.count_type = ply_type_of(word);
         if (property.count_type >= FLOAT32) {
             err = tac_text_fail(&p->text, "the length of a list must be of a whole-number type, not '%s'",
                                 tac_word_show(word, text));
@@ -139,7 +139,7 @@ static enum tac_err read_property(struct ply *p)
         }
         word = tac_text_word(&p->text);
     }
-    property.type = type_of(word);
+    property.type = ply_type_of(word);
     if (property.type == NO_TYPE) {
         err = tac_text_fail(&p->text, "'%s' is no type of PLY", tac_word_show(word, text));
         goto done;
@@ -214,9 +214,9 @@ static enum tac_err read_header(struct ply *p, const struct tac_file *file)
             continue;
         if (tac_word_is(word, "format")) {
             format = true;
-            TAC_TRY(read_format(p, &big_endian));
+            TAC_TRY(read_ply_format(p, &big_endian));
         } else if (tac_word_is(word, "element")) {
-            TAC_TRY(read_element(p));
+            TAC_TRY(read_ply_element(p));
         } else if (tac_word_is(word, "property")) {
             TAC_TRY(read_property(p));
         } else {
@@ -277,7 +277,7 @@ static enum tac_err read_whole(struct ply *p, enum type type, const char *what, 
 }
 
 /* A face: its corners fan from the first. */
-static enum tac_err read_corners(struct ply *p, const struct property *property)
+static enum tac_err read_ply_corners(struct ply *p, const struct property *property)
 {
     enum tac_err err = TAC_OK;
     int64_t count = 0, first = 0, last = 0, corner = 0;
@@ -323,7 +323,7 @@ static enum tac_err read_one(struct ply *p, const struct element *e)
     for (size_t i = e->property_begin; i < e->property_end; i++) {
         const struct property *property = &p->property[i];
         if (property->role == CORNERS)
-            TAC_TRY(read_corners(p, property));
+            TAC_TRY(read_ply_corners(p, property));
         else if (property->role == X || property->role == Y || property->role == Z)
             TAC_TRY(read_value(p, property->type, "a coordinate of a vertex", &x[property->role - X]));
         else if (property->role == END1 || property->role == END2)

@@ -12,7 +12,7 @@ struct merger {
     size_t mask;
 };
 
-static size_t hash_of(const struct merger *m, const double x[3])
+static size_t hash_position(const struct merger *m, const double x[3])
 {
     uint64_t h = 0, bits;
     for (int k = 0; k < 3; k++) {
@@ -25,7 +25,7 @@ static size_t hash_of(const struct merger *m, const double x[3])
 /* The slot of the vertex at x, or the empty one where it belongs. */
 static size_t find_slot(const struct merger *m, const double x[3])
 {
-    size_t s = hash_of(m, x);
+    size_t s = hash_position(m, x);
     while (m->slot[s] >= 0 && memcmp(m->b->x + 3 * (size_t)m->slot[s], x, 3 * sizeof *x) != 0)
         s = (s + 1) & m->mask;
     return s;
@@ -47,7 +47,7 @@ done:
     return err;
 }
 
-static enum tac_err merge(struct merger *m, const double corner[3], int64_t *out)
+static enum tac_err merge_vertices(struct merger *m, const double corner[3], int64_t *out)
 {
     enum tac_err err = TAC_OK;
     /* -0 is +0, here as in the builder, or the two would not merge. */
@@ -92,7 +92,7 @@ static enum tac_err text_facet(struct tac_text *t, struct merger *m)
         TAC_TRY(expect(t, "vertex"));
         for (int k = 0; k < 3; k++)
             TAC_TRY(tac_text_number(t, tac_text_any_word(t), coordinate[k], &x[k]));
-        TAC_TRY(merge(m, x, &v[corner]));
+        TAC_TRY(merge_vertices(m, x, &v[corner]));
     }
     TAC_TRY(expect(t, "endloop"));
     TAC_TRY(expect(t, "endfacet"));
@@ -154,7 +154,7 @@ enum tac_err tac_read_stl_binary(const struct tac_file *file, struct tac_builder
         for (int corner = 0; corner < 3; corner++) {
             for (int k = 0; k < 3; k++)
                 TAC_TRY(tac_bytes_float(&bytes, 4, "a facet", &x[k]));
-            TAC_TRY(merge(&m, x, &v[corner]));
+            TAC_TRY(merge_vertices(&m, x, &v[corner]));
         }
         TAC_TRY(tac_bytes_skip(&bytes, 2, "a facet"));
         TAC_TRY(tac_builder_triangle(b, v[0], v[1], v[2]));

@@ -22,7 +22,7 @@ static void cell_of(const struct grid *g, const double *x, double cell[3])
         cell[k] = floor(x[k] / g->cell) + 0.0;
 }
 
-static size_t hash_of(const struct grid *g, const double cell[3])
+static size_t hash_cell(const struct grid *g, const double cell[3])
 {
     uint64_t h = 0, bits;
     for (int k = 0; k < 3; k++) {
@@ -42,7 +42,7 @@ static tac_lid lowest_near(const struct grid *g, const double *x, double weld, t
         const int step[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
         for (int k = 0; k < 3; k++)
             cell[k] = middle[k] + step[k];
-        for (size_t s = hash_of(g, cell); g->slot[s] >= 0; s = (s + 1) & g->mask) {
+        for (size_t s = hash_cell(g, cell); g->slot[s] >= 0; s = (s + 1) & g->mask) {
             if (g->slot[s] >= best)
                 continue;
             tac_sub(apart, x, g->x + 3 * (size_t)g->slot[s]);
@@ -54,7 +54,7 @@ static tac_lid lowest_near(const struct grid *g, const double *x, double weld, t
 }
 
 /* number (vertex_count): which vertex each becomes, itself or a lower one. */
-static enum tac_err find(struct tac_builder *b, double weld, tac_lid *number)
+static enum tac_err find_welded(struct tac_builder *b, double weld, tac_lid *number)
 {
     enum tac_err err = TAC_OK;
     struct grid g = {.x = b->x, .mask = 1023};
@@ -71,7 +71,7 @@ static enum tac_err find(struct tac_builder *b, double weld, tac_lid *number)
         if (number[i] < (tac_lid)i)
             continue;
         cell_of(&g, b->x + 3 * i, cell);
-        size_t s = hash_of(&g, cell);
+        size_t s = hash_cell(&g, cell);
         while (g.slot[s] >= 0)
             s = (s + 1) & g.mask;
         g.slot[s] = (tac_lid)i;
@@ -117,7 +117,7 @@ enum tac_err tac_builder_weld(struct tac_builder *b, double weld)
     size_t kept = 0, dropped = 0;
     TAC_TRY(tac_check_vertices(b));
     TAC_TRY(tac_alloc(b->ctx, before, sizeof *number, &number));
-    TAC_TRY(find(b, weld, number));
+    TAC_TRY(find_welded(b, weld, number));
     for (size_t i = 0; i < before; i++) {
         if (number[i] < (tac_lid)i) { /* a lower vertex, which has its new number already */
             number[i] = number[number[i]];

@@ -24,7 +24,7 @@ static void write_obj(FILE *f, const struct tac_mesh *mesh)
 }
 
 /* Little-endian, whatever this machine is. */
-static void put(FILE *f, uint64_t value, int width)
+static void write_little_endian(FILE *f, uint64_t value, int width)
 {
     unsigned char bytes[8];
     for (int k = 0; k < width; k++)
@@ -36,7 +36,7 @@ static void put_double(FILE *f, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    put(f, bits, 8);
+    write_little_endian(f, bits, 8);
 }
 
 static void put_float(FILE *f, double value)
@@ -44,7 +44,7 @@ static void put_float(FILE *f, double value)
     const float narrow = (float)value;
     uint32_t bits;
     memcpy(&bits, &narrow, sizeof bits);
-    put(f, bits, 4);
+    write_little_endian(f, bits, 4);
 }
 
 static void write_ply(FILE *f, const struct tac_mesh *mesh)
@@ -61,12 +61,12 @@ static void write_ply(FILE *f, const struct tac_mesh *mesh)
     for (int64_t k = 0; k < 3 * (int64_t)mesh->vertex_count; k++)
         put_double(f, mesh->x[k]);
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        put(f, 3, 1);
+        write_little_endian(f, 3, 1);
         for (int k = 0; k < 3; k++)
-            put(f, (uint64_t)mesh->triangle[3 * t + k], 4);
+            write_little_endian(f, (uint64_t)mesh->triangle[3 * t + k], 4);
     }
     for (int64_t k = 0; k < 2 * (int64_t)mesh->segment_count; k++)
-        put(f, (uint64_t)mesh->segment[k], 4);
+        write_little_endian(f, (uint64_t)mesh->segment[k], 4);
 }
 
 static void write_stl(FILE *f, const struct tac_mesh *mesh)
@@ -74,7 +74,7 @@ static void write_stl(FILE *f, const struct tac_mesh *mesh)
     char header[80] = {0};
     snprintf(header, sizeof header, "binary STL of tactus %s", tac_version());
     fwrite(header, 1, sizeof header, f);
-    put(f, (uint64_t)mesh->triangle_count, 4);
+    write_little_endian(f, (uint64_t)mesh->triangle_count, 4);
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const double *corner[3];
         double u[3], v[3], n[3];
@@ -88,7 +88,7 @@ static void write_stl(FILE *f, const struct tac_mesh *mesh)
             put_float(f, length > 0 ? n[k] / length : 0);
         for (int k = 0; k < 9; k++)
             put_float(f, corner[k / 3][k % 3]);
-        put(f, 0, 2);
+        write_little_endian(f, 0, 2);
     }
 }
 

@@ -31,7 +31,7 @@ struct tac_box_tree {
     size_t node_count;
 };
 
-/* What the walk asks about bodies, and whom it tells. */
+/* The functions that the walk calls: for the margin between bodies, and for each pair of elements. */
 struct tac_box_walk {
     void *user;
     /* Margin between two nodes' boxes that keeps them apart, m; NaN: no pairs at all. a and b: one body's (perhaps
@@ -48,7 +48,7 @@ void tac_box_tree_destroy(struct tac_box_tree **tree);
 /* Local. */
 enum tac_err tac_box_tree_walk(struct tac_ctx *ctx, const struct tac_box_tree *tree, const struct tac_box_walk *walk);
 
-/* Local. Are two boxes further apart than `margin` along some axis? */
+/* Local. Returns whether two boxes are farther apart than `margin` along some axis. */
 static inline bool tac_boxes_apart(const double lo_a[3], const double hi_a[3], const double lo_b[3],
                                    const double hi_b[3], double margin)
 {

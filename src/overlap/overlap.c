@@ -158,8 +158,8 @@ done:
     return err;
 }
 
-static enum tac_err find(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
-                         struct tac_overlaps **out)
+static enum tac_err find_overlaps(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
+                                  struct tac_overlaps **out)
 {
     enum tac_err err = TAC_OK;
     struct tac_overlap_search search = {.ctx = ctx, .scene = scene, .scripted = scripted};
@@ -182,14 +182,14 @@ done:
 
 enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_overlaps **out)
 {
-    return find(ctx, scene, NULL, out);
+    return find_overlaps(ctx, scene, NULL, out);
 }
 
 enum tac_err tac_overlap_find_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
                                      struct tac_overlaps **out)
 {
     size_t kept = 0;
-    const enum tac_err err = find(ctx, scene, scripted, out);
+    const enum tac_err err = find_overlaps(ctx, scene, scripted, out);
     for (size_t i = 0; !err && i < (*out)->count; i++) {
         const struct tac_overlap *o = &(*out)->overlap[i];
         const struct tac_body *body = scene->settings->body;

@@ -1,9 +1,9 @@
-/* overlap.h: does a scene start with surfaces that already cross, touch, or lie closer than their radius allows?
+/* overlap.h: finds surfaces that cross, touch, or lie closer than their radius allows at the start of a scene.
  *
  * Such a scene is refused before anything runs, with every place listed.  A contact pair must start with an offset
  * distance (distance less both radii) above zero; crossing and touching are decided exactly (predicates.h), so no
- * rounding lets a crossing through.  What counts as touching is also a distance that rounding cannot tell from zero:
- * at most TAC_OVERLAP_TOUCH times the largest coordinate of the two elements.
+ * rounding lets a crossing through.  What counts as touching is also a distance that rounding cannot tell from zero: at
+ * most TAC_OVERLAP_TOUCH times the largest coordinate of the two elements.
  *
  * Pairs are the scene's contact pairs: vertex-triangle and edge-edge; particles against triangles, segments and
  * particles; in 2D vertices against segments, and particles.  Edge-triangle pairs stand for the crossings, in 2D pairs
@@ -52,9 +52,9 @@ struct tac_overlaps {
 /* Local. Lists every overlap at t = 0 of the scene (an empty list if there is none). Reads scene's contact, body, x,
  * ever_free, triangles, segments and topology. About n log n for surfaces that lie apart. TAC_ERR_RUN out of memory. */
 enum tac_err tac_overlap_find(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_overlaps **out);
-/* Local. Likewise what no contact keeps apart: places of pairs that are no contact pairs because no vertex of them is
- * ever free, of which a vertex is marked in `scripted` (V).  What touches, or is closer than the radii allow, is listed
- * where a particle takes part; of surfaces only what crosses.  Also where thickness is 0. */
+/* Local. Does the same for pairs that are no contact pairs because none of their vertices is ever free, if one of these
+ * is marked in `scripted` (V).  Pairs with a particle are listed if they touch or are closer than the radii allow;
+ * pairs of surfaces only if they cross.  It also works if thickness is 0. */
 enum tac_err tac_overlap_find_exempt(struct tac_ctx *ctx, const struct tac_scene *scene, const uint8_t *scripted,
                                      struct tac_overlaps **out);
 /* Local. NULL is allowed; leaves NULL. */
@@ -64,21 +64,21 @@ void tac_overlap_destroy(struct tac_overlaps **overlaps);
  * numbers count within the body's mesh. */
 void tac_overlap_describe(const struct tac_scene *scene, const struct tac_overlap *overlap, char *text, size_t size);
 
-/* Local. Writes the elements that overlap as OBJ, a group for each body, and a point at each place; comments tell
- * the list. Through a temporary name and rename. TAC_ERR_RUN if the file cannot be written. */
+/* Local. Writes the elements that overlap as OBJ, a group for each body, and a point at each place; comments hold the
+ * list. It writes to a temporary name and renames. TAC_ERR_RUN if the file cannot be written. */
 enum tac_err tac_overlap_write_obj(struct tac_ctx *ctx, const struct tac_scene *scene,
                                    const struct tac_overlaps *overlaps, const char *path);
 
 /* Collective. Finds; if there is any overlap, makes the folder `dir` if need be, writes dir/overlaps.obj (rank 0) and
- * fails with TAC_ERR_INPUT and one sentence. `dir` NULL: no file. A file that cannot be written is told in the same
- * sentence. */
+ * fails with TAC_ERR_INPUT and one sentence. `dir` NULL: no file. If the file cannot be written, the same sentence says
+ * so. */
 enum tac_err tac_overlap_check(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir);
 
 struct tac_pieces; /* partition/part.h */
 /* Collective. tac_overlap_check() of a scene in pieces (with topology), of which `common` is what all ranks know: the
  * same sentence and file, without a rank that has the whole scene.  Where there are more than TAC_OVERLAP_MOST places,
- * which of them are listed depends on the ranks.  regions: in how many parts it is looked at, at most ctx->size; 0: one
- * for small scenes, else as many as ranks. */
+ * which of them are listed depends on the ranks.  regions: the number of parts that the search is cut into, at most
+ * ctx->size; 0: one for small scenes, else as many as ranks. */
 enum tac_err tac_overlap_check_pieces(struct tac_ctx *ctx, const struct tac_scene *common,
                                       const struct tac_pieces *pieces, int regions, const char *dir);
 

@@ -1,5 +1,5 @@
-/* overlap_pairs.c: judges one pair of elements: do they cross or touch, or are any of their parts closer than the radii
- * allow? */
+/* overlap_pairs.c: examines one pair of elements: whether they cross or touch, or some of their parts are closer than
+ * the radii allow. */
 #include "geometry/exact/predicates.h"
 #include "overlap/distance.h"
 #include "overlap/overlap_search.h"
@@ -51,8 +51,8 @@ static bool candidate(const struct tac_overlap_search *search, const tac_lid *a,
 }
 
 /* The largest coordinate and the extent of a pair's vertices. */
-static void measure(const struct tac_overlap_search *search, const tac_lid *a, int na, const tac_lid *b, int nb,
-                    double *largest, double *extent)
+static void measure_pair(const struct tac_overlap_search *search, const tac_lid *a, int na, const tac_lid *b, int nb,
+                         double *largest, double *extent)
 {
     *largest = *extent = 0;
     const double *first = tac_overlap_at(search, a[0]);
@@ -87,15 +87,15 @@ static enum tac_err record(struct tac_overlap_search *search, enum tac_overlap_k
     return TAC_OK;
 }
 
-/* Judges a pair that may touch or lie too close. `a`, `b`: its vertices; `radius`: what the boxes' margin holds beyond
- * the touching tolerance, the pair's sum of radii. */
-static enum tac_err judge(struct tac_overlap_search *search, enum tac_overlap_kind kind, const struct parts *pa,
-                          const struct parts *pb, tac_lid id_a, tac_lid id_b, const tac_lid *a, int na,
-                          const tac_lid *b, int nb, double distance)
+/* Examines a pair that may touch or lie too close. `a`, `b`: its vertices; `radius`: what the boxes' margin holds
+ * beyond the touching tolerance, the pair's sum of radii. */
+static enum tac_err examine_near_pair(struct tac_overlap_search *search, enum tac_overlap_kind kind,
+                                      const struct parts *pa, const struct parts *pb, tac_lid id_a, tac_lid id_b,
+                                      const tac_lid *a, int na, const tac_lid *b, int nb, double distance)
 {
-    /* Rounding must not tell which of the two was met first. */
+    /* The result must not depend on which of the two was found first. */
     if ((kind == TAC_OVERLAP_EDGE_EDGE || kind == TAC_OVERLAP_VERTEX_VERTEX) && id_b < id_a)
-        return judge(search, kind, pb, pa, id_b, id_a, b, nb, a, na, distance);
+        return examine_near_pair(search, kind, pb, pa, id_b, id_a, b, nb, a, na, distance);
     if (!candidate(search, a, na, b, nb, distance))
         return TAC_OK;
     double radius =
@@ -120,7 +120,7 @@ static enum tac_err judge(struct tac_overlap_search *search, enum tac_overlap_ki
         gap = tac_distance_vertex_vertex(x[0], x[1], place);
         break;
     }
-    measure(search, a, na, b, nb, &largest, &extent);
+    measure_pair(search, a, na, b, nb, &largest, &extent);
     if (gap - radius <= TAC_OVERLAP_TOUCH * largest)
         return record(search, kind, pa->body, pb->body, id_a, id_b, place, gap - radius);
     /* The distance of slivers may be too large: where that could hide a touch, ask exactly. */
@@ -165,8 +165,8 @@ static enum tac_err corners_to_triangle(struct tac_overlap_search *search, const
 {
     const tac_lid *t = search->scene->mesh->triangle + 3 * (size_t)b->triangle;
     for (int i = 0; i < a->corner_count; i++) {
-        enum tac_err err = judge(search, TAC_OVERLAP_VERTEX_TRIANGLE, a, b, a->corner[i], b->triangle, &a->corner[i], 1,
-                                 t, 3, distance);
+        enum tac_err err = examine_near_pair(search, TAC_OVERLAP_VERTEX_TRIANGLE, a, b, a->corner[i], b->triangle,
+                                             &a->corner[i], 1, t, 3, distance);
         if (err)
             return err;
     }
@@ -178,8 +178,8 @@ static enum tac_err corners_to_segment(struct tac_overlap_search *search, const 
 {
     const tac_lid *e = search->scene->mesh->topology->edge + 2 * (size_t)b->segment_edge;
     for (int i = 0; i < a->corner_count; i++) {
-        enum tac_err err = judge(search, TAC_OVERLAP_VERTEX_EDGE, a, b, a->corner[i], b->segment_edge, &a->corner[i], 1,
-                                 e, 2, distance);
+        enum tac_err err = examine_near_pair(search, TAC_OVERLAP_VERTEX_EDGE, a, b, a->corner[i], b->segment_edge,
+                                             &a->corner[i], 1, e, 2, distance);
         if (err)
             return err;
     }
@@ -193,7 +193,8 @@ static enum tac_err edges_to_edges(struct tac_overlap_search *search, const stru
         for (int j = 0; j < b->edge_count; j++) {
             const tac_lid *e = search->scene->mesh->topology->edge + 2 * (size_t)a->edge[i];
             const tac_lid *f = search->scene->mesh->topology->edge + 2 * (size_t)b->edge[j];
-            enum tac_err err = judge(search, TAC_OVERLAP_EDGE_EDGE, a, b, a->edge[i], b->edge[j], e, 2, f, 2, distance);
+            enum tac_err err =
+                examine_near_pair(search, TAC_OVERLAP_EDGE_EDGE, a, b, a->edge[i], b->edge[j], e, 2, f, 2, distance);
             if (err)
                 return err;
         }
@@ -272,8 +273,8 @@ enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *item_a, con
     TAC_TRY(one_way(search, &a, &b, distance));
     TAC_TRY(one_way(search, &b, &a, distance));
     if (a.element == PARTICLE && b.element == PARTICLE)
-        TAC_TRY(judge(search, TAC_OVERLAP_VERTEX_VERTEX, &a, &b, a.corner[0], b.corner[0], a.corner, 1, b.corner, 1,
-                      distance));
+        TAC_TRY(examine_near_pair(search, TAC_OVERLAP_VERTEX_VERTEX, &a, &b, a.corner[0], b.corner[0], a.corner, 1,
+                                  b.corner, 1, distance));
     else if (!search->scene->settings->two_d)
         TAC_TRY(edges_to_edges(search, &a, &b, distance));
     else if (a.segment_edge >= 0 && b.segment_edge >= 0)

@@ -13,7 +13,7 @@ struct tac_overlap_record {
     uint8_t ever_free[8];
 };
 
-/* What is read of a scene that looks for overlaps, or tells of them. */
+/* The parts of a scene that the search for overlaps and its report read. */
 struct tac_overlap_part {
     struct tac_scene scene;       /* of the two below */
     struct tac_settings settings; /* what is needed of the common scene's, borrowed; body is owned */

@@ -1,9 +1,10 @@
-/* overlap_pieces.c: the search in a scene that no rank holds.
+/* overlap_pieces.c: searches for overlaps in a scene that no rank holds whole.
  *
  * Space is cut into a region for each rank, and a rank gets the elements whose boxes, grown by their radius, have a
  * point in its region.  A pair of parts (vertices, edges, triangles) belongs to the region of the lowest corner that
  * their grown boxes have in common: every element of either part has that corner in its own grown box, so that rank has
- * all of them, and judges the pair as it would be judged in the whole scene.  What it finds of other pairs it drops.
+ * all of them, and finds about the pair what it would find in the whole scene.  It drops what it finds about other
+ * pairs.
  */
 #include "overlap/overlap_part.h"
 #include "overlap/overlap_search.h"
@@ -160,9 +161,9 @@ done:
 
 /* ---- what is found ---- */
 
-/* Whether an overlap is this rank's to tell; if so, as it is told. */
-static bool take(const struct check *c, const struct tac_overlap_part *part, const struct tac_overlap *overlap,
-                 struct found *out)
+/* Returns whether this rank reports an overlap; if so, *out is the report. */
+static bool is_mine_to_report(const struct check *c, const struct tac_overlap_part *part,
+                              const struct tac_overlap *overlap, struct found *out)
 {
     double corner[3] = {-INFINITY, -INFINITY, -INFINITY};
     memset(out, 0, sizeof *out);
@@ -189,9 +190,9 @@ static bool take(const struct check *c, const struct tac_overlap_part *part, con
     return tac_region_of(&c->regions, corner) == c->ctx->rank;
 }
 
-/* Rank 0 gets them all, or, where they are too many, a share of every rank's. */
-static enum tac_err gather(const struct check *c, const struct tac_overlap_part *part,
-                           const struct tac_overlaps *overlaps, struct found **out, size_t *count, bool *more)
+/* Sends all overlaps to rank 0, or a share of every rank's if there are too many. */
+static enum tac_err gather_overlaps(const struct check *c, const struct tac_overlap_part *part,
+                                    const struct tac_overlaps *overlaps, struct found **out, size_t *count, bool *more)
 {
     struct tac_ctx *ctx = c->ctx;
     struct found *mine = NULL;
@@ -203,7 +204,7 @@ static enum tac_err gather(const struct check *c, const struct tac_overlap_part 
         err = tac_alloc(ctx, overlaps->count, sizeof *to, &to); /* all 0 */
     TAC_TRY(tac_agree(ctx, err));
     for (size_t i = 0; i < overlaps->count; i++)
-        n += take(c, part, &overlaps->overlap[i], &mine[n]);
+        n += is_mine_to_report(c, part, &overlaps->overlap[i], &mine[n]);
     MPI_Scan(&n, &prefix, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     MPI_Allreduce(&n, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     MPI_Allreduce(MPI_IN_PLACE, &full, 1, MPI_INT, MPI_MAX, ctx->comm);
@@ -256,9 +257,9 @@ static tac_lid find_element(const struct tac_overlap_part *part, const struct ta
     return find_edge(part->scene.mesh->topology, a, tac_id_find(id, n, r->vertex[1]));
 }
 
-/* The scene of the elements that overlap, and the overlaps in its numbers. */
-static enum tac_err tell(struct tac_ctx *ctx, const struct check *c, const struct found *found, size_t n, bool more,
-                         const char *dir)
+/* Makes a scene of the elements that overlap, gives the overlaps its numbers, and refuses the scene. */
+static enum tac_err refuse_overlaps(struct tac_ctx *ctx, const struct check *c, const struct found *found, size_t n,
+                                    bool more, const char *dir)
 {
     const struct tac_pieces total = {.triangle_total = c->p->triangle_total, .segment_total = 1};
     struct tac_overlap_part part = {.ids = {0}};
@@ -329,8 +330,8 @@ enum tac_err tac_overlap_check_pieces(struct tac_ctx *ctx, const struct tac_scen
     TAC_TRY(collect(&c, &part));
     tac_corners_free(&c.corners);
     TAC_TRY(tac_agree(ctx, tac_overlap_find(ctx, &part.scene, &overlaps)));
-    TAC_TRY(gather(&c, &part, overlaps, &found, &count, &more));
-    TAC_TRY(tac_agree(ctx, count > 0 ? tell(ctx, &c, found, count, more, dir) : TAC_OK));
+    TAC_TRY(gather_overlaps(&c, &part, overlaps, &found, &count, &more));
+    TAC_TRY(tac_agree(ctx, count > 0 ? refuse_overlaps(ctx, &c, found, count, more, dir) : TAC_OK));
 done:
     free(found);
     tac_overlap_destroy(&overlaps);

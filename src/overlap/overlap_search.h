@@ -33,10 +33,10 @@ struct tac_overlap_search {
  */
 enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *a, const struct tac_box_item *b, double distance);
 
-/* Local. Into the order of struct tac_overlaps. */
+/* Local. Sorts overlaps into the order of struct tac_overlaps. */
 void tac_overlap_sort(struct tac_overlaps *overlaps);
 
-/* Local. The vertices of one of an overlap's elements; returns how many. */
+/* Local. Finds the vertices of one of an overlap's elements; returns how many. */
 int tac_overlap_vertices(const struct tac_scene *scene, const struct tac_overlap *overlap, int side, tac_lid vertex[3]);
 
 /* Local. Writes overlaps.obj (rank 0) and fails with the sentence of tac_overlap_check(). */

@@ -117,8 +117,8 @@ int tac_region_of(const struct tac_regions *regions, const double x[3])
     return first;
 }
 
-static int list(const struct tac_regions *regions, int first, int end, const double lo[3], const double hi[3],
-                int32_t *region)
+static int list_regions(const struct tac_regions *regions, int first, int end, const double lo[3], const double hi[3],
+                        int32_t *region)
 {
     if (end - first < 2) {
         *region = first;
@@ -128,13 +128,13 @@ static int list(const struct tac_regions *regions, int first, int end, const dou
     const struct tac_split *split = &regions->split[middle];
     int n = 0;
     if (lo[split->axis] < split->value)
-        n += list(regions, first, middle, lo, hi, region);
+        n += list_regions(regions, first, middle, lo, hi, region);
     if (hi[split->axis] >= split->value)
-        n += list(regions, middle, end, lo, hi, region + n);
+        n += list_regions(regions, middle, end, lo, hi, region + n);
     return n;
 }
 
 int tac_regions_of_box(const struct tac_regions *regions, const double lo[3], const double hi[3], int32_t *region)
 {
-    return list(regions, 0, regions->count, lo, hi, region);
+    return list_regions(regions, 0, regions->count, lo, hi, region);
 }

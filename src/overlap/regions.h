@@ -1,5 +1,5 @@
-/* regions.h: space in as many boxes as there are ranks, with about as many points in each: cuts across the longest
- * side, one after the other. */
+/* regions.h: cuts space into as many boxes as there are ranks, with about as many points in each, by one cut after the
+ * other across the longest side. */
 #ifndef TACTUS_OVERLAP_REGIONS_H
 #define TACTUS_OVERLAP_REGIONS_H
 
@@ -20,7 +20,7 @@ struct tac_regions {
 enum tac_err tac_regions_make(struct tac_ctx *ctx, int count, size_t n, const double *x, struct tac_regions *out);
 void tac_regions_free(struct tac_regions *regions);
 
-/* Local. The region of a point. */
+/* Local. Returns the region of a point. */
 int tac_region_of(const struct tac_regions *regions, const double x[3]);
 /* Local. The regions with points of a box, its faces included: region (count), ascending; returns how many. */
 int tac_regions_of_box(const struct tac_regions *regions, const double lo[3], const double hi[3], int32_t *region);

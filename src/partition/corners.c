@@ -1,4 +1,4 @@
-/* corners.c: vertices of elements, from the ranks that have their rows. */
+/* corners.c: gets the vertices of a rank's elements from the ranks that have their rows. */
 #include "partition/corners.h"
 
 #include "partition/ghosts.h"
@@ -11,7 +11,7 @@ struct told {
     int64_t ever_free;
 };
 
-static void tell(const void *known, tac_gid id, void *record)
+static void answer_corner(const void *known, tac_gid id, void *record)
 {
     const struct tac_pieces *p = known;
     const size_t i = (size_t)tac_id_find(p->vertex_id, p->vertex_count, id);
@@ -19,7 +19,7 @@ static void tell(const void *known, tac_gid id, void *record)
     memcpy(record, &told, sizeof told);
 }
 
-static enum tac_err list_corners(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_corners *c)
+static enum tac_err list_corner_ids(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_corners *c)
 {
     struct tac_ids ids = {0};
     enum tac_err err = tac_ids_add(ctx, &ids, 3 * (size_t)p->triangle_count, p->triangle);
@@ -45,13 +45,13 @@ done:
 enum tac_err tac_corners_find(struct tac_ctx *ctx, const struct tac_pieces *pieces, struct tac_corners *out)
 {
     struct told *told = NULL;
-    enum tac_err err = list_corners(ctx, pieces, out);
+    enum tac_err err = list_corner_ids(ctx, pieces, out);
     if (err == TAC_OK)
         err = tac_alloc(ctx, out->count, sizeof *told, &told);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_owners_find(ctx, pieces->vertex_total, pieces->vertex_count, pieces->vertex_id, NULL, out->count,
                             out->id, out->holder));
-    TAC_TRY(tac_ask(ctx, TAC_OK, out->count, out->holder, out->id, tell, pieces, sizeof *told, told));
+    TAC_TRY(tac_ask(ctx, TAC_OK, out->count, out->holder, out->id, answer_corner, pieces, sizeof *told, told));
     for (size_t i = 0; i < out->count; i++) {
         memcpy(out->x + 3 * i, told[i].x, sizeof told[i].x);
         out->ever_free[i] = told[i].ever_free != 0;

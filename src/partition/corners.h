@@ -1,4 +1,4 @@
-/* corners.h: what a rank needs to know of the vertices of its pieces' elements, whose rows may be on other ranks. */
+/* corners.h: the vertices of the elements in a rank's pieces; their rows may be on other ranks. */
 #ifndef TACTUS_PARTITION_CORNERS_H
 #define TACTUS_PARTITION_CORNERS_H
 

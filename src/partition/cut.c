@@ -27,7 +27,7 @@ struct cut {
     struct cut_edge *edge; /* owned, (edges) */
 };
 
-static void destroy(struct cut *c)
+static void destroy_contraction(struct cut *c)
 {
     free(c->node);
     free(c->cluster);
@@ -35,7 +35,7 @@ static void destroy(struct cut *c)
     free(c->edge);
 }
 
-static enum tac_err prepare(struct tac_ctx *ctx, struct cut *c)
+static enum tac_err prepare_graph(struct tac_ctx *ctx, struct cut *c)
 {
     const struct tac_graph *graph = c->graph;
     enum tac_err err = TAC_OK;
@@ -244,7 +244,7 @@ enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, co
     enum tac_err err = TAC_OK;
     if (most <= 0)
         most = (tac_gid)MOST_PER_PART * parts > TAC_CUT_MOST ? (tac_gid)MOST_PER_PART * parts : TAC_CUT_MOST;
-    TAC_TRY(tac_agree(ctx, prepare(ctx, &c)));
+    TAC_TRY(tac_agree(ctx, prepare_graph(ctx, &c)));
     if (parts > 1) {
         err = graph->total > most ? collect_contracted(ctx, &c, most) : collect(ctx, &c, graph->neighbor);
         if (err == TAC_OK)
@@ -266,7 +266,7 @@ enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, co
         *balance = figures[2];
 done:
     free(part);
-    destroy(&c);
+    destroy_contraction(&c);
     return err;
 }
 

@@ -1,15 +1,15 @@
-/* cut.h: which rank shall own which vertex (docs/reference/ranks.md): METIS on the graph of vertices. */
+/* cut.h: decides which rank shall own which vertex (docs/reference/ranks.md), by METIS on the graph of vertices. */
 #ifndef TACTUS_PARTITION_CUT_H
 #define TACTUS_PARTITION_CUT_H
 
 #include <tactus/base.h>
 
-/* So many vertices, or clusters of them, are cut by one rank: METIS takes up to two kilobytes for each where a mesh has
- * contacts, 64 megabytes in all. */
+/* One rank cuts a graph of at most this many vertices, or clusters of them: METIS takes up to two kilobytes for each
+ * where a mesh has contacts, 64 megabytes in all. */
 enum { TAC_CUT_MOST = 1 << 15 };
 
 /* This rank's rows of the graph, in compressed form.  Every vertex of the graph is on exactly one rank. An edge may be
- * told by one of its ends or by both (then its weights add up); no vertex is its own neighbour. */
+ * in the row of one of its ends or of both (then its weights add up); no vertex is its own neighbour. */
 struct tac_graph {
     tac_gid total; /* vertices of the whole graph; ids are 0 .. total-1 */
     tac_lid count;

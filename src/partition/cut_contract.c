@@ -16,7 +16,7 @@ struct level {
     double *edge;      /* owned, (row[count]) */
 };
 
-static void destroy(struct level *level)
+static void destroy_level(struct level *level)
 {
     free(level->weight);
     free(level->row);
@@ -25,7 +25,7 @@ static void destroy(struct level *level)
     *level = (struct level){0};
 }
 
-static enum tac_err make(struct tac_ctx *ctx, tac_lid count, int64_t links, struct level *level)
+static enum tac_err make_level(struct tac_ctx *ctx, tac_lid count, int64_t links, struct level *level)
 {
     enum tac_err err = TAC_OK;
     level->count = count;
@@ -45,7 +45,7 @@ static enum tac_err first_level(struct tac_ctx *ctx, const struct tac_graph *gra
     tac_lid *place = NULL;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_alloc(ctx, (size_t)links, sizeof *place, &place));
-    TAC_TRY(make(ctx, graph->count, 2 * links, level));
+    TAC_TRY(make_level(ctx, graph->count, 2 * links, level));
     for (tac_lid i = 0; i < graph->count; i++) {
         level->weight[i] = node[i].weight;
         for (int64_t k = graph->row[i]; k < graph->row[i + 1]; k++) {
@@ -89,7 +89,7 @@ static enum tac_err join(struct tac_ctx *ctx, const struct level *from, const ta
     TAC_TRY(tac_alloc(ctx, (size_t)count + 1, sizeof *start, &start));
     TAC_TRY(tac_alloc(ctx, (size_t)from->count, sizeof *member, &member));
     TAC_TRY(tac_alloc(ctx, (size_t)count, sizeof *seen, &seen));
-    TAC_TRY(make(ctx, count, from->row[from->count], next));
+    TAC_TRY(make_level(ctx, count, from->row[from->count], next));
     for (tac_lid i = 0; i < from->count; i++)
         start[to[i]]++;
     for (tac_lid c = 1; c <= count; c++)
@@ -186,7 +186,7 @@ enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph
     TAC_TRY(first_level(ctx, graph, node, edge_scale, &level));
     TAC_TRY(join(ctx, &level, cluster, graph->count, &next));
     while (next.count > target) {
-        destroy(&level);
+        destroy_level(&level);
         level = next;
         next = (struct level){0};
         match(&level, level.count - target, cap, mate);
@@ -203,8 +203,8 @@ enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph
     for (tac_lid i = 0; i < graph->count; i++)
         cluster[i] = first[cluster[i]];
 done:
-    destroy(&level);
-    destroy(&next);
+    destroy_level(&level);
+    destroy_level(&next);
     free(first);
     free(mate);
     free(to);

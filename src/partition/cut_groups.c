@@ -31,7 +31,7 @@ struct part {
     int32_t *owner;          /* owned, (rows): rank of the group, in the order of ids */
 };
 
-static void destroy(struct part *p)
+static void destroy_group_part(struct part *p)
 {
     free(p->row);
     free(p->order);
@@ -124,8 +124,8 @@ static enum tac_err cut_part(struct tac_ctx *ctx, int group, tac_gid most, struc
 }
 
 /* The share of edge weight cut, and the largest part over the mean. */
-static enum tac_err measure(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *owner, double *cut,
-                            double *balance)
+static enum tac_err measure_cut(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *owner, double *cut,
+                                double *balance)
 {
     enum tac_err err = TAC_OK;
     const size_t links = graph->count > 0 ? (size_t)graph->row[graph->count] : 0;
@@ -168,8 +168,8 @@ done:
 }
 
 /* Parts keep the names of the ranks that have most of them. */
-static enum tac_err name_parts(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
-                               int32_t *owner)
+static enum tac_err name_parts_of_groups(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
+                                         int32_t *owner)
 {
     struct cut_node *node = NULL;
     double most = 0;
@@ -222,7 +222,7 @@ static enum tac_err cut_groups(struct tac_ctx *ctx, const struct tac_graph *grap
     TAC_TRY(tac_questions_answer(ctx, err, &q, answer, sizeof *answer, owner));
 done:
     tac_questions_end(&q);
-    destroy(&p);
+    destroy_group_part(&p);
     free(row);
     free(link);
     free(to);
@@ -251,8 +251,8 @@ enum tac_err tac_cut_in_groups(struct tac_ctx *ctx, const struct tac_graph *grap
     TAC_TRY(tac_cut_ask(ctx, TAC_OK, graph, mine, links, graph->neighbor, there));
     TAC_TRY(cut_groups(ctx, graph, group, there, groups, most, owner));
     if (present != NULL)
-        TAC_TRY(name_parts(ctx, graph, present, owner));
-    TAC_TRY(measure(ctx, graph, owner, &figures[0], &figures[1]));
+        TAC_TRY(name_parts_of_groups(ctx, graph, present, owner));
+    TAC_TRY(measure_cut(ctx, graph, owner, &figures[0], &figures[1]));
     if (cut != NULL)
         *cut = figures[0];
     if (balance != NULL)

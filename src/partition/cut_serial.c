@@ -80,7 +80,7 @@ struct metis {
     idx_t *weight, *row, *neighbor, *edge, *part;
 };
 
-static void destroy(struct metis *m)
+static void destroy_metis_graph(struct metis *m)
 {
     free(m->node);
     free(m->weight);
@@ -115,7 +115,7 @@ static enum tac_err fill(struct tac_ctx *ctx, size_t nodes, const double *weight
     if (count > (1 << 29) || m->count > (1 << 29))
         TAC_TRY(
             tac_fail(ctx, TAC_ERR_RUN,
-                     "the graph that tells ranks apart has %" PRId64
+                     "the graph that is cut for the ranks has %" PRId64
                      " entries, more than METIS takes; use contact.thickness below the mesh's spacing, or fewer ranks",
                      count));
     TAC_TRY(tac_alloc(ctx, (size_t)m->count, sizeof *m->weight, &m->weight));
@@ -241,7 +241,7 @@ struct weighed {
     tac_lid node;
 };
 
-static int heavier(const void *a, const void *b)
+static int heavier_node(const void *a, const void *b)
 {
     const struct weighed *x = a, *y = b;
     return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : x->node - y->node;
@@ -264,7 +264,7 @@ static enum tac_err cut_sorted(struct tac_ctx *ctx, size_t nodes, const double *
         order[i] = (struct weighed){weight[i], (tac_lid)i};
         part[i] = -1;
     }
-    qsort(order, nodes, sizeof *order, heavier);
+    qsort(order, nodes, sizeof *order, heavier_node);
     for (size_t i = 0; i < nodes; i++)
         heavy[i] = order[i].node;
     const int taken = take_heavy(nodes, heavy, weight, parts, rest, part);
@@ -280,7 +280,7 @@ static enum tac_err cut_sorted(struct tac_ctx *ctx, size_t nodes, const double *
         part[m.node[i]] = taken + m.part[i];
     even_out(nodes, weight, parts, load, part);
 done:
-    destroy(&m);
+    destroy_metis_graph(&m);
     free(order);
     free(heavy);
     free(rest);
@@ -288,9 +288,9 @@ done:
     return err;
 }
 
-static enum tac_err measure(struct tac_ctx *ctx, size_t nodes, const double *weight, size_t edges,
-                            const struct cut_edge *edge, const tac_lid *end, int parts, const int32_t *part,
-                            double *cut, double *balance)
+static enum tac_err measure_parts(struct tac_ctx *ctx, size_t nodes, const double *weight, size_t edges,
+                                  const struct cut_edge *edge, const tac_lid *end, int parts, const int32_t *part,
+                                  double *cut, double *balance)
 {
     double *load = NULL, most = 0, sum = 0;
     enum tac_err err = TAC_OK;
@@ -339,7 +339,7 @@ enum tac_err tac_cut_serial(struct tac_ctx *ctx, size_t nodes, const struct cut_
         TAC_CHECK(end[2 * k] >= 0 && end[2 * k + 1] >= 0); /* an edge to a vertex that no rank has */
     }
     TAC_TRY(cut_sorted(ctx, nodes, weight, edges, edge, end, parts, sorted));
-    TAC_TRY(measure(ctx, nodes, weight, edges, edge, end, parts, sorted, cut, balance));
+    TAC_TRY(measure_parts(ctx, nodes, weight, edges, edge, end, parts, sorted, cut, balance));
     for (size_t i = 0; i < nodes; i++)
         part[list[i].index] = sorted[i];
 done:

@@ -16,7 +16,7 @@ struct cut_edge {
     double weight;
 };
 
-/* Between 0 and 1, whatever the caller measured. */
+/* Returns the weight between 0 and 1, whatever its scale is. */
 static inline double tac_cut_relative(double weight, double largest)
 {
     if (!(weight > 0) || !(largest > 0))
@@ -30,15 +30,14 @@ enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, co
 /* Collective. tac_cut() for groups of about `ranks` ranks first; then the ranks of each group cut its part. */
 enum tac_err tac_cut_in_groups(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
                                int ranks, int32_t *owner, double *cut, double *balance);
-/* Collective, with the code of what was done before. out[k]: what the rank with the row of vertex id[k] has told in
- * value (graph->count; not negative) about it.  Through a directory: the rank whose block an id is in knows. */
+/* Collective, with the code of what was done before. out[k]: the entry for vertex id[k] in `value` (graph->count; not
+ * negative) of the rank that has its row.  It asks a directory: the rank whose block contains an id knows its entry. */
 enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac_graph *graph, const tac_gid *value,
                          size_t n, const tac_gid *id, tac_gid *out);
 
-/* Local. Which rows belong together: cluster[i] is the first row of row i's cluster.  Joins neighbours along the
- * heaviest edges, in rounds, until no more than `target` (>= 1) clusters are left; edges to other ranks' vertices are
- * not looked at.  node[i]: rows' weights; no cluster is made heavier than `cap` unless the target cannot be met
- * otherwise.
+/* Local. Finds clusters of rows: cluster[i] is the first row of row i's cluster.  Joins neighbours along the heaviest
+ * edges, in rounds, until no more than `target` (>= 1) clusters are left; edges to other ranks' vertices are ignored.
+ * node[i]: rows' weights; no cluster is made heavier than `cap` unless the target cannot be met otherwise.
  */
 enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph, const struct cut_node *node,
                               double edge_scale, tac_lid target, double cap, tac_lid *cluster);

@@ -1,4 +1,4 @@
-/* ghosts.c: values of ghosts, asked of the ranks that own them. */
+/* ghosts.c: asks the owners of ghosts for their values. */
 #include "partition/ghosts.h"
 #include "base/exchange.h"
 #include <stdlib.h>

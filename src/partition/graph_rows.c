@@ -1,4 +1,4 @@
-/* graph_rows.c: collects the rows of the graph that is cut, and has it cut. */
+/* graph_rows.c: collects the rows of the graph that is to be cut, and cuts it. */
 #include "partition/graph_rows.h"
 #include "partition/cut.h"
 #include <stdlib.h>

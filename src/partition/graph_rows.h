@@ -5,7 +5,7 @@
 
 #include "partition/part.h"
 
-/* One entry per edge, told by one end. */
+/* One entry per edge, from one of its ends. */
 struct tac_graph_link {
     tac_lid row;
     tac_gid neighbor;
@@ -16,9 +16,9 @@ struct tac_graph_rows {
     size_t count, capacity;
     struct tac_graph_link *link; /* owned */
     double *weight;              /* owned, (vertices) */
-    /* Of vertices that are dealt anew, owned, (vertices); else NULL. */
+    /* When vertices are distributed again: owned, (vertices); else NULL. */
     double *contact; /* as `weight`, which has the other forces then */
-    double *found;   /* by which the time that a rank finds contacts in is shared out */
+    double *found;   /* how the time in which a rank finds contacts is shared among its vertices */
 };
 
 /* Local. */

@@ -2,16 +2,16 @@
  *
  * A rank's local scene begins with the ghosts of its elements; contacts need others, which come and go.  Each ghost has
  * a slot in the local scene's arrays of vertices, and in all arrays that are as long as those: whoever has such an
- * array enters it (tac_halo_grows()), and may ask to be told of new ghosts (struct tac_halo_user).  A slot whose ghost
- * nobody needs any more is used again.
+ * array enters it (tac_halo_grows()), and may register a function that is called for new ghosts (struct tac_halo_user).
+ * A slot whose ghost is not needed any more is used again.
  *
  * A rank that fails in the middle of a window goes on to the next meeting of all ranks (docs/reference/ranks.md): it is
- * *down*, computes nothing, and tells so in its messages.
+ * *down*, computes nothing, and says so in its messages.
  *
  *     tac_halo_create(ctx, local, nested, &halo);
  *     tac_halo_grows(&halo, &weight, sizeof *weight);
  *     tac_ghost_add(&halo, &ghost, &v);
- *     tac_halo_subscribe(&halo);                          whose motions we hear of
+ *     tac_halo_subscribe(&halo);                          whose motions this rank receives
  *     tac_halo_exchange(&halo, tag, fill, empty, self);
  *     tac_halo_destroy(&halo);
  */
@@ -20,7 +20,7 @@
 
 #include "partition/part.h"
 
-/* Vertices whose positions go one way at the ticks of one period. */
+/* Vertices whose positions are sent in one direction at the ticks of one period. */
 struct tac_group {
     tac_time period;
     size_t count, capacity;
@@ -39,12 +39,12 @@ struct tac_neighbor {
     int rank;
     bool linked;    /* takes part in closing messages */
     bool met;       /* some stencil is shared */
-    bool closed;    /* its closing message of this pass is in */
+    bool closed;    /* its closing message of this pass has arrived */
     bool awake;     /* at the instant under way some stencil that is shared is evaluated */
     uint64_t fixed; /* nested clocks: the periods of shared elements; a bit is a period */
     struct tac_lane send, receive;
     size_t need_count, need_capacity, give_count, give_capacity;
-    tac_lid *need, *give; /* owned: ghosts whose motion we hear of; our vertices whose motion we tell */
+    tac_lid *need, *give; /* owned: ghosts whose motion this rank receives; own vertices whose motion it sends */
     size_t out_capacity, in_capacity, told_capacity, heard_count, heard_capacity;
     char *out, *in;     /* owned: tick messages */
     char *told, *heard; /* owned: other messages */
@@ -59,17 +59,17 @@ struct tac_ghost {
     tac_lid body, valence;
     uint8_t ever_free, scripted, unused[2];
 };
-/* An array that is as long as there are vertices: where its pointer is, and the size of an entry. */
+/* An array with an entry for each vertex: where its pointer is, and the size of an entry. */
 struct tac_halo_array {
     void *array;
     size_t size;
 };
 
-/* Who is told of ghosts.  Entries of new slots in the arrays above are 0 before. */
+/* Functions that are called for ghosts.  Entries of new slots in the arrays above are 0 before. */
 struct tac_halo_user {
     void *self;
-    void (*added)(void *self, tac_lid v, const struct tac_ghost *ghost); /* NULL: not told */
-    bool (*needs)(const void *self, tac_lid v);                          /* must the ghost stay?  NULL: not asked */
+    void (*added)(void *self, tac_lid v, const struct tac_ghost *ghost); /* NULL: not called */
+    bool (*needs)(const void *self, tac_lid v);                          /* must the ghost stay?  NULL: not called */
 };
 
 enum { TAC_HALO_ARRAYS = 32, TAC_HALO_USERS = 4 };
@@ -84,7 +84,7 @@ struct tac_halo {
     bool changed;                  /* what neighbours share has changed */
     enum tac_err down;             /* this rank, or one it heard of, has failed */
     int64_t bytes, messages;
-    double exchange_s; /* wall time of talks */
+    double exchange_s; /* wall time of exchanges */
     int delay_us;      /* test: longest random delay before a message; 0: none */
     uint64_t delay_seed;
 
@@ -105,18 +105,19 @@ enum tac_err tac_halo_create(struct tac_ctx *ctx, struct tac_scene *local, bool 
 void tac_halo_destroy(struct tac_halo *halo);
 /* Local. `array` is where the pointer to an array of the vertices is; its memory is of malloc's family. */
 void tac_halo_grows(struct tac_halo *halo, void *array, size_t size);
-/* Local. Takes it out again. */
+/* Local. Removes an array that tac_halo_grows() entered. */
 void tac_halo_forget(struct tac_halo *halo, const void *array);
 void tac_halo_tell(struct tac_halo *halo, struct tac_halo_user user);
 void tac_halo_tell_no_more(struct tac_halo *halo, const void *self);
 
 /* Local. Remembers a failure: the rank is down until the reduction. */
 void tac_halo_failed(struct tac_halo *halo, enum tac_err err);
-/* Local. MPI failed while `what` ("sending positions"): a sentence, and down. */
+/* Local. MPI failed while `what` ("sending positions"): makes the sentence, and the rank is down. */
 void tac_halo_mpi_failed(struct tac_halo *halo, const char *what);
-/* Local. The neighbour of a rank, made if there is none; NULL if out of memory (and down). */
+/* Local. Returns the neighbour of a rank, and makes it if there is none; NULL if out of memory (the rank is then
+ * down). */
 struct tac_neighbor *tac_halo_neighbor(struct tac_halo *halo, int rank);
-/* Local. Which neighbours messages go to. */
+/* Local. Decides which neighbours messages go to. */
 void tac_halo_link(struct tac_halo *halo);
 
 /* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->told (its size returned),
@@ -127,17 +128,17 @@ void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
 /* Local. The same of any buffer of messages. */
 bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, size_t bytes);
-/* Local. Tests only: every rank at its own pace. */
+/* Local. For tests only: waits for a random time before a message. */
 void tac_halo_delay(struct tac_halo *halo);
 
-/* Local. Local id of a global one, or -1. */
+/* Local. Returns the local id of a global one, or -1. */
 tac_lid tac_ghost_find(const struct tac_halo *halo, tac_gid id);
-/* Local. A slot for the ghost, unless the vertex is known. */
+/* Local. Gives the ghost a slot *v, unless the vertex is known already. */
 enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost, tac_lid *v);
 void tac_ghost_describe(const struct tac_scene *local, tac_lid v, struct tac_ghost *ghost);
-/* Local. Gives back the slots of ghosts that no element, no user and no mark needs. */
+/* Local. Frees the slots of ghosts that no element, no user and no mark needs. */
 enum tac_err tac_halo_prune(struct tac_halo *halo);
-/* Collective. We need the motions of all ghosts marked, and of those of elements. */
+/* Collective. Subscribes to the motions of all marked ghosts and of the ghosts of elements. */
 enum tac_err tac_halo_subscribe(struct tac_halo *halo);
 
 #endif

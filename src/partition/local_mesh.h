@@ -1,4 +1,4 @@
-/* local_mesh.h: what came to a rank, before it becomes a local scene.  Private to localise*.c, which says how. */
+/* local_mesh.h: the records that came to a rank, before they become a local scene.  Private to local_mesh*.c. */
 #ifndef TACTUS_PARTITION_LOCAL_MESH_H
 #define TACTUS_PARTITION_LOCAL_MESH_H
 
@@ -59,13 +59,13 @@ struct tac_directory {
     int32_t *owner; /* owned: of the block's vertices; -1: nobody gave that vertex */
 };
 
-/* Collective. From p->owner, who says for every vertex of the pieces to whom it goes. */
+/* Collective. Makes the directory from p->owner, the owner of every vertex of the pieces. */
 enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_directory *d);
 /* Collective. Owners of n vertices, asked of the directory.  err: what went wrong here before. */
 enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const struct tac_directory *d, size_t n,
                                   const tac_gid *id, int32_t *owner);
-/* Collective. Every vertex to its owner, every element to the owners of its vertices, into vertex, triangle, segment,
- * hinge and tetrahedron of `a`, in no certain order.  The pieces are taken apart as they go. */
+/* Collective. Sends every vertex to its owner and every element to the owners of its vertices.  They arrive in vertex,
+ * triangle, segment, hinge and tetrahedron of `a`, in no certain order.  The pieces are freed on the way. */
 enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
                                   struct tac_pieces *p, struct arrived *a);
 

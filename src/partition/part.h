@@ -3,9 +3,9 @@
  * A rank owns some vertices.  Its *local scene* is a struct tac_scene whose vertices are the owned ones, by ascending
  * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles, segments and
  * tetrahedra are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and
- * whose hinges are those with an owned vertex among their four.  So whatever the engine does in the order of local
- * elements it does in the order of the force keys (docs/explanation/method.md, Time and order), and a rank's memory
- * follows its surroundings, not the scene.
+ * whose hinges are those with an owned vertex among their four.  So the order of local elements is that of the force
+ * keys (docs/explanation/method.md, Time and order), and the memory of a rank depends on its part and its surroundings,
+ * not on the scene.
  *
  * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment, hinge, tetrahedron
  * is on exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,
@@ -17,7 +17,8 @@
 #include "base/exchange.h"
 #include <tactus/scene.h>
 
-/* What a local scene is of the whole.  Hangs off tac_local_mesh.part; NULL there: the rank holds the whole scene. */
+/* How a local scene belongs to the whole one.  tac_local_mesh.part points to it; NULL there: the rank holds the whole
+ * scene. */
 struct tac_part {
     tac_gid vertex_total, triangle_total, segment_total, edge_total, tetrahedron_total;
     tac_lid owned;           /* vertices 0 .. owned-1 of the local scene are ours */
@@ -73,10 +74,10 @@ struct tac_pieces {
  * valence, triangle_edge, segment_edge, hinges and edge_total are left to tac_pieces_topology(). */
 enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *whole, struct tac_pieces **out);
 
-/* Collective. Reads a scene as tac_scene_read() does, refusing the same, and makes pieces of it with their topology; no
- * rank ever holds a large HDF5 mesh ("kind": "file") or a large grid whole, and other meshes only one at a time.
- * *common: the scene shed of its arrays and of the lists of motions' vertices (pieces->motion has them).  Scenes
- * without such a mesh, and a single rank, read all of it first. */
+/* Collective. Reads a scene as tac_scene_read() does, refuses the same scenes, and makes pieces with their topology.
+ * No rank ever holds a large HDF5 mesh ("kind": "file") or a large grid whole, and it holds other meshes only one at a
+ * time.  *common: the scene without its arrays and without the lists of the motions' vertices (pieces->motion has
+ * them).  Scenes without such a mesh, and a single rank, read all of it first. */
 enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                                    struct tac_scene **common, struct tac_pieces **pieces);
 
@@ -84,22 +85,24 @@ enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const 
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                      struct tac_scene **common, struct tac_pieces **pieces);
 
-/* Collective. tac_scene_resume() in pieces: no rank gets the geometry of the checkpoint whole, of which each has its
- * rows.  *common is NULL where the scene is another one than the checkpoint's: tac_scene_resume() tells in what. */
+/* Collective. tac_scene_resume() in pieces: no rank gets the whole geometry of the checkpoint; each has its rows.
+ * *common is NULL if the scene is another one than the checkpoint's: tac_scene_resume() tells in what. */
 enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *stored,
                                      const char *stored_sha256, const struct tac_geometry *geometry,
                                      struct tac_scene **common, struct tac_pieces **pieces);
-/* Local. Is a scene of this geometry large enough for that?  Small ones take a few megabytes on each rank. */
+/* Local. Returns whether a scene of this geometry is large enough for that.  A small one takes a few megabytes on each
+ * rank. */
 bool tac_scene_is_large(const struct tac_ctx *ctx, const struct tac_geometry *geometry);
 
-/* Collective. Edges (ids as in tac_topology: the rank of (min, max) vertex), valences and hinges, made in parallel from
- * the pieces' triangles and segments: every edge is made where its smaller vertex' block is. */
+/* Collective. Makes edges (ids as in tac_topology: the place of (min, max) vertex in ascending order), valences and
+ * hinges in parallel from the pieces' triangles and segments.  Every edge is made on the rank that has the block of its
+ * smaller vertex. */
 enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces);
 
-/* Collective. The local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids), materials,
- * settings and json are shared with `common`; mesh->moved[].vertex are local ids of *owned* vertices.  Ranks may own
- * nothing.  The pieces are taken apart on the way, for memory's sake: afterwards only their totals are left, and they
- * are there to be destroyed. */
+/* Collective. Makes the local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids),
+ * materials, settings and json are shared with `common`; mesh->moved[].vertex are local ids of *owned* vertices.  Ranks
+ * may own nothing.  The pieces are freed on the way, to save memory: afterwards only their totals are left, and the
+ * caller must still destroy them. */
 enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
                               struct tac_scene **out);
 
@@ -108,14 +111,15 @@ enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *commo
 enum tac_err tac_pieces_of(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_pieces **out);
 
 void tac_pieces_destroy(struct tac_pieces **pieces);
-/* Local. A local scene, with its part; a scene that is none too. */
+/* Local. Destroys a local scene with its part, or a whole scene. */
 void tac_local_destroy(struct tac_scene **local);
 
 /* Local. Frees the arrays of a whole scene that a local one has replaced (x, v, mass, ever_free, vertex_body, triangle,
  * segment, tetrahedron, topology: NULL afterwards); counts, bodies, materials, motions and json stay. */
 void tac_scene_free_arrays(struct tac_scene *whole);
 
-/* Of a scene, local or whole: the global id of vertex i; how many are ours; is it ours, and the rank that owns it. */
+/* For a scene, local or whole, these return: the global id of vertex i; how many vertices this rank owns; whether i
+ * lies inside a solid; which rank owns i. */
 static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)
 {
     return scene->mesh->part ? scene->mesh->part->vertex_id[i] : i;
@@ -124,7 +128,8 @@ static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {
     return scene->mesh->part ? scene->mesh->part->owned : scene->mesh->vertex_count;
 }
-/* Is vertex i inside a solid, where nothing can touch it?  valence: its edges, which are those of surfaces. */
+/* Returns whether vertex i is inside a solid, where nothing can touch it. valence: the number of its edges, which only
+ * surfaces have. */
 static inline bool tac_scene_inside(const struct tac_scene *scene, tac_lid i, tac_lid valence)
 {
     return valence == 0 && scene->settings->body[scene->mesh->vertex_body[i]].has_elements;

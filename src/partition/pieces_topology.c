@@ -222,7 +222,7 @@ done:
 }
 
 /* Makes the round's edges; their ends are counted where the ends' blocks are. */
-static enum tac_err make_edges(struct maker *m)
+static enum tac_err make_round_edges(struct maker *m)
 {
     tac_gid *end = NULL, *came = NULL;
     int32_t *to = NULL;
@@ -275,7 +275,7 @@ static enum tac_err make_round(struct maker *m, int round)
     m->side_count = 0;
     for (int r = 0; r < m->ctx->size; r++)
         m->side_count += (size_t)m->came[r];
-    TAC_TRY(make_edges(m));
+    TAC_TRY(make_round_edges(m));
     TAC_TRY(answer_sides(m));
 done:
     free_round(m);

@@ -121,7 +121,7 @@ static enum tac_err find_hinged(struct tac_reader *reader, uint8_t *hinged)
     return TAC_OK;
 }
 
-static void destroy(struct tac_reader *reader)
+static void destroy_spread_pieces(struct tac_reader *reader)
 {
     tac_pieces_destroy(&reader->pieces);
 }
@@ -134,7 +134,8 @@ static void add_masses(const struct tac_reader *reader, void (*add)(uint64_t *su
         add(sum, p->vertex_id[i], p->mass[i]);
 }
 
-static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy, add_masses};
+static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy_spread_pieces,
+                                               add_masses};
 
 /* Whether the scene is so large that no rank should have all of it.  Meshes that are needed as wholes are not counted,
  * and what is wrong with the scene is told by its reader. */

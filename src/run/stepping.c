@@ -181,7 +181,7 @@ double tac_simulation_time(const struct tac_simulation *sim)
     return sim == NULL || sim->state == NULL ? 0 : (double)tac_simulation_now(sim) * sim->whole->settings->quantum_s;
 }
 
-void tac_simulation_active(struct tac_simulation *sim, bool (*go_on)(void *user), void *user)
+void tac_simulation_watch(struct tac_simulation *sim, bool (*go_on)(void *user), void *user)
 {
     sim->go_on = go_on;
     sim->user = user;

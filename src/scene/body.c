@@ -1,4 +1,4 @@
-/* body.c: the bodies of a scene: their keys, their meshes, and where they are placed. */
+/* body.c: reads the bodies of a scene: their keys and their meshes, which it places. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -117,8 +117,8 @@ done:
     return err;
 }
 
-/* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly where they are told.
- * placed: the mesh is where it belongs. */
+/* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly at the given position.
+ * placed: the mesh is in its place already. */
 static enum tac_err place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
                                    const struct tac_mesh *mesh, bool placed, tac_lid number, double *x)
 {

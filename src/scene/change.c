@@ -83,8 +83,8 @@ static enum tac_err check_keys(struct tac_reader *reader, const json_t *then, co
         tac_where(place, where, "rotate");
         if ((a != NULL) != (b != NULL) || (b != NULL && !json_is_object(b)))
             TAC_TRY(tac_scene_fail(reader, place,
-                                   "cannot come or go while the simulation runs: what follows a path keeps to a path, "
-                                   "and what turns keeps turning"));
+                                   "cannot be added or removed while the simulation runs: a motion with a path keeps a "
+                                   "path, and a rotation stays a rotation"));
         if (b != NULL)
             TAC_TRY(same_but(reader, place, a, b, rotate));
     }
@@ -99,8 +99,9 @@ static enum tac_err check_restitution(struct tac_reader *reader, const struct ta
     for (tac_lid i = 0; i < now->settings->contact.law_count && !(now->settings->contact.pairs_per_vertex > 0); i++)
         if ((now->settings->contact.law[i].restitution == 1) != (then->settings->contact.law[i].restitution == 1))
             return tac_scene_fail(reader, "contact",
-                                  "a restitution of 1 cannot come or go while the simulation runs, for the periods of "
-                                  "layers follow from it; set contact.pairs_per_vertex in the scene, and it can");
+                                  "a restitution cannot change to or from 1 while the simulation runs, because the "
+                                  "periods of layers depend on it; set contact.pairs_per_vertex in the scene to "
+                                  "allow this");
     return TAC_OK;
 }
 
@@ -209,7 +210,7 @@ static enum tac_err check_section(struct tac_reader *reader, const char *assignm
 }
 
 /* Empty places for what will be read again. */
-static enum tac_err make_room(struct tac_reader *reader, const struct tac_scene *then)
+static enum tac_err make_empty_places(struct tac_reader *reader, const struct tac_scene *then)
 {
     struct tac_scene *scene = reader->scene;
     enum tac_err err = TAC_OK;
@@ -270,7 +271,7 @@ enum tac_err tac_scene_change(struct tac_ctx *ctx, const struct tac_scene *scene
     out->scene = (struct tac_scene){&out->settings, scene->mesh};
     out->settings.json = NULL;
     out->motion = NULL;
-    TAC_TRY(make_room(&reader, scene));
+    TAC_TRY(make_empty_places(&reader, scene));
     TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->motion_count, 1, &out->motion));
     TAC_TRY(check_section(&reader, assignment));
     TAC_TRY(copy_text(&reader, scene->settings->json, &out->scene.settings->json));

@@ -1,6 +1,6 @@
 /* differ.c: names the key by which a scene differs from the one that a checkpoint was made from.
  *
- * The hash has already told that the scenes differ. Keys that the hash leaves out are not compared. */
+ * The hash has shown already that the scenes differ. Keys that the hash leaves out are not compared. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct told {
     char text[128];
 };
 
-static struct told tell(const json_t *value)
+static struct told describe_value(const json_t *value)
 {
     struct told told = {"not set"};
     if (value == NULL)
@@ -32,7 +32,7 @@ static enum tac_err differs(struct tac_reader *reader, const char *where, const 
     return tac_scene_fail(reader, where,
                           "is %s, but %s in the scene that the checkpoint is of; set it back, start anew without "
                           "--restart, or change it from there on with --branch",
-                          tell(now).text, tell(then).text);
+                          describe_value(now).text, describe_value(then).text);
 }
 
 static enum tac_err compare(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then);

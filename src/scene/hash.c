@@ -242,7 +242,7 @@ static unsigned char *write_row(const struct tac_reader *reader, enum tac_table 
     return to;
 }
 
-static tac_lid chunks(tac_lid rows)
+static tac_lid chunks_of(tac_lid rows)
 {
     return rows / TAC_SCENE_CHUNK + (rows % TAC_SCENE_CHUNK != 0);
 }
@@ -256,7 +256,7 @@ static enum tac_err digest_rows(struct tac_reader *reader, unsigned char **out, 
     enum tac_err err = TAC_OK;
     for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (int k = 0; k < TAC_TABLES; k++)
-            n += (size_t)chunks(reader->rows[b][k].end - reader->rows[b][k].begin);
+            n += (size_t)chunks_of(reader->rows[b][k].end - reader->rows[b][k].begin);
     TAC_TRY(tac_alloc(reader->ctx, n, DIGEST, out));
     TAC_TRY(tac_alloc(reader->ctx, TAC_SCENE_CHUNK, ROW * 8, &buffer));
     *count = 0;
@@ -319,7 +319,7 @@ static enum tac_err gather_digests(struct tac_reader *reader, unsigned char **di
     for (tac_lid b = 0; b < s->settings->body_count; b++)
         for (int k = 0; k < TAC_TABLES; k++) {
             const tac_lid rows = table_rows(&s->settings->body[b], k);
-            for (tac_lid c = 0; c < chunks(rows); c++) {
+            for (tac_lid c = 0; c < chunks_of(rows); c++) {
                 const int rank = tac_spread_rank(ctx, b, rows, c * TAC_SCENE_CHUNK);
                 memcpy(to + DIGEST * (*count)++, from + DIGEST * (size_t)at[rank]++, DIGEST);
             }

@@ -1,5 +1,5 @@
-/* implicit_settings.c: the keys of the implicit integrator (docs/reference/implicit.md), and what a scene may not ask
- * of it. */
+/* implicit_settings.c: reads the keys of the implicit integrator (docs/reference/implicit.md), and refuses keys that
+ * have no meaning with it. */
 #include "scene/scene_read.h"
 
 #include <tactus/math.h>

@@ -1,4 +1,4 @@
-/* json_object.c: reading one JSON object by a table of its keys. */
+/* json_object.c: reads one JSON object by a table of its keys. */
 #include "scene/scene_read.h"
 
 #include <stdarg.h>

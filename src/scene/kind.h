@@ -1,5 +1,5 @@
-/* kind.h: kinds of forces, as reports, counters and checkpoints number and name them.  The words of several rooms, so
- * they lie in the lowest one; what an element is: elements/element.h.
+/* kind.h: kinds of forces, as reports, counters and checkpoints number and name them.  Several rooms use them, so they
+ * are defined in the lowest one.  elements/element.h says what an element is.
  *
  * Order of the kicks of one instant: gravity; the elements in the order of their table (elements/element.h); contact,
  * with the limits of stretch; dampers; loads.  The numbers of kinds stand in checkpoints, so they never change:
@@ -31,7 +31,7 @@ enum {
 /* Local. The names of all kinds of forces in reports, by number; NULL behind the last. */
 void tac_kind_names(const struct tac_ctx *ctx, const char *name[TAC_KINDS + 1]);
 
-/* The number of the table's element k, and back: -1 for what is no element. */
+/* Return the kind of the table's element k, and the element of a kind; -1: the kind is no element. */
 static inline int tac_kind_of_element(int k)
 {
     return k < TAC_FIRST_ELEMENTS ? TAC_KIND_SPRING + k : TAC_KIND_ADDED + k - TAC_FIRST_ELEMENTS;

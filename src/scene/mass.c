@@ -1,4 +1,5 @@
-/* mass.c: lumped masses, initial velocities, and what can only be judged once all bodies are placed. */
+/* mass.c: computes lumped masses and initial velocities, and checks what can only be checked once all bodies are
+ * placed. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>

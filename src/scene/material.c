@@ -1,4 +1,4 @@
-/* material.c: the materials of a scene. */
+/* material.c: reads the materials of a scene, and the contact laws between them. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -134,8 +134,8 @@ static enum tac_err read_solid(struct tac_reader *reader, json_t *solid, const c
     tac_where(place, where, "poisson");
     if (material->solid_model == TAC_SOLID_NEO_HOOKEAN && material->solid_poisson < 0)
         TAC_TRY(tac_scene_fail(reader, place,
-                               "is %g; the energy of \"neo-hookean\" falls without end in a crushed tetrahedron where "
-                               "it is under 0: let it be 0 or more, or the model \"corotated\"",
+                               "is %g; the energy of \"neo-hookean\" has no lower bound in a crushed tetrahedron if "
+                               "it is under 0: make it 0 or more, or use the model \"corotated\"",
                                material->solid_poisson));
 done:
     return err;

@@ -1,4 +1,4 @@
-/* motion.c: the scripts of a scene, and which vertices are ever free. */
+/* motion.c: reads the scripts of a scene, and finds which vertices are ever free. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>

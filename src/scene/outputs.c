@@ -119,8 +119,8 @@ static const struct tac_field plane_fields[] = {
      .required = true},
 };
 
-static enum tac_err read_name(struct tac_reader *reader, const json_t *object, const char *where, tac_lid before,
-                              struct tac_history *history)
+static enum tac_err read_history_name(struct tac_reader *reader, const json_t *object, const char *where,
+                                      tac_lid before, struct tac_history *history)
 {
     enum tac_err err = TAC_OK;
     char place[TAC_WHERE];
@@ -156,8 +156,8 @@ done:
 }
 
 /* The vertices of a body that a history is about. */
-static enum tac_err read_vertices(struct tac_reader *reader, json_t *object, const char *where,
-                                  struct tac_history *history)
+static enum tac_err read_history_vertices(struct tac_reader *reader, json_t *object, const char *where,
+                                          struct tac_history *history)
 {
     enum { MOST = 10000 };
     enum tac_err err = TAC_OK;
@@ -255,10 +255,10 @@ static enum tac_err read_history(struct tac_reader *reader, json_t *root, json_t
         return tac_field_read(reader, &vertices_fields[1], json_object_get(object, "kind"), place, history);
     }
     TAC_TRY(tac_fields_read(reader, object, where, tables[k].field, tables[k].count, history));
-    TAC_TRY(read_name(reader, object, where, index, history));
+    TAC_TRY(read_history_name(reader, object, where, index, history));
     if (history->kind == TAC_HISTORY_FLUX)
         return read_flux(reader, object, where, history);
-    TAC_TRY(read_vertices(reader, object, where, history));
+    TAC_TRY(read_history_vertices(reader, object, where, history));
     if (history->kind == TAC_HISTORY_REACTION)
         TAC_TRY(check_held(reader, root, where, history));
 done:

@@ -1,4 +1,4 @@
-/* period.c: periods of clocks from the bounds that forces set (docs/reference/engine.md, State and clocks). */
+/* period.c: chooses periods of clocks from the bounds that forces set (docs/reference/engine.md, State and clocks). */
 #include "scene/period.h"
 
 tac_time tac_clock_period(const struct tac_scene *scene, double bound_s)

@@ -1,4 +1,4 @@
-/* place.c: where a script takes a vertex. */
+/* place.c: computes where a script puts a vertex at a time. */
 #include <tactus/scene.h>
 
 #include <string.h>

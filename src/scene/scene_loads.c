@@ -1,4 +1,4 @@
-/* scene_loads.c: the loads of a scene, and which vertices they act on. */
+/* scene_loads.c: reads the loads of a scene, and finds which vertices they act on. */
 #include "base/exchange.h"
 #include "scene/scene_read.h"
 
@@ -39,7 +39,8 @@ static const struct tac_field load_fields[] = {
     {.key = "path", .kind = TAC_FIELD_OTHER},
 };
 
-static enum tac_err read_path(struct tac_reader *reader, const json_t *path, const char *where, struct tac_load *load)
+static enum tac_err read_load_path(struct tac_reader *reader, const json_t *path, const char *where,
+                                   struct tac_load *load)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_scene_knots(reader, path, where, "without a path the factor is 1", 1, &load->knot_t_s, &load->factor));
@@ -81,15 +82,15 @@ static enum tac_err read_kind(struct tac_reader *reader, const json_t *object, c
 }
 
 /* What it does, and how that changes with time. */
-static enum tac_err read_course(struct tac_reader *reader, const json_t *object, const char *where,
-                                struct tac_load *load)
+static enum tac_err read_load_course(struct tac_reader *reader, const json_t *object, const char *where,
+                                     struct tac_load *load)
 {
     char place[TAC_WHERE];
     const json_t *path = json_object_get(object, "path");
     enum tac_err err = read_kind(reader, object, where, load);
     tac_where(place, where, "path");
     if (!err && path != NULL)
-        err = read_path(reader, path, place, load);
+        err = read_load_path(reader, path, place, load);
     return err;
 }
 
@@ -184,7 +185,7 @@ static enum tac_err read_load(struct tac_reader *reader, json_t *object, size_t 
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "acts on \"%.60s\", which is fixed; leave out the load or \"fixed\"",
                                body->name));
-    TAC_TRY(read_course(reader, object, where, load));
+    TAC_TRY(read_load_course(reader, object, where, load));
     TAC_TRY(tac_scene_select(reader, object, where, load->body, &selection));
     TAC_TRY(add_load(reader, load->body, (tac_lid)index, &selection, set_capacity));
     selected = selection.count;
@@ -233,7 +234,7 @@ enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root)
         json_t *object = json_array_get(loads, (size_t)i);
         tac_where_index(where, "loads", (size_t)i);
         TAC_TRY(tac_fields_read(reader, object, where, load_fields, COUNT(load_fields), load));
-        TAC_TRY(read_course(reader, object, where, load));
+        TAC_TRY(read_load_course(reader, object, where, load));
     }
 done:
     return err;

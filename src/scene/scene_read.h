@@ -69,7 +69,8 @@ struct tac_reader {
     struct tac_pieces *pieces;           /* owned until it is handed out; of a spread scene; made by `spread` */
 };
 
-/* What only the distributed mesh knows of a scene that is spread (partition/read_pieces.c).  All are collective. */
+/* Functions of the distributed mesh for a scene that is spread (partition/read_pieces.c).  They are collective, unless
+ * they say otherwise. */
 struct tac_spread {
     enum tac_err (*pieces)(struct tac_reader *reader); /* makes reader->pieces; the scene loses its arrays */
     enum tac_err (*check_manifold)(struct tac_reader *reader);
@@ -80,7 +81,7 @@ struct tac_spread {
                        uint64_t *sum);
 };
 
-/* What the scene that a checkpoint holds is called in sentences. */
+/* The name of the scene that a checkpoint holds, for sentences. */
 #define TAC_RESUMED_NAME "the scene in the checkpoint"
 
 /* Going on from a checkpoint (resume.c). */
@@ -93,7 +94,7 @@ struct tac_resume {
     bool differs;     /* while spread: the scene is another one than the checkpoint's, and nothing is told yet */
 };
 
-/* Local. One for this source, at its beginning. */
+/* Local. Returns a reader for this source, at its beginning. */
 struct tac_reader tac_reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source);
 /* Local, or collective while spread: makes a failure of one rank the failure of all. */
 enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
@@ -123,7 +124,7 @@ struct tac_field {
     const char *const *choice; /* NULL-terminated */
 };
 
-/* Local. "FILE: WHERE" and the sentence; returns TAC_ERR_INPUT. */
+/* Local. Fails with "FILE: WHERE" and the sentence; returns TAC_ERR_INPUT. */
 enum tac_err tac_scene_fail(struct tac_reader *reader, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tac_scene_warn(struct tac_reader *reader, const char *where, const char *format, ...)
@@ -158,7 +159,7 @@ enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const c
                          int64_t *out);
 enum tac_err tac_vector(struct tac_reader *reader, const json_t *value, const char *where, double out[3]);
 enum tac_err tac_string(struct tac_reader *reader, const json_t *value, const char *where, const char **out);
-/* Names go to terminals, files and other programs: no control characters. */
+/* Refuses names with control characters, because names go to terminals, files and other programs. */
 enum tac_err tac_check_name(struct tac_reader *reader, const char *name, const char *where);
 enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 
@@ -173,15 +174,15 @@ void tac_scene_free_histories(struct tac_output_settings *output);
  * meaning with it or is not there yet. */
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
-/* times.c.  The quantum of a scene that does not say, when its end is known: 2^-46 s, or the next power of two with
- * which the end fits 2^53 quanta; where it goes on from a checkpoint, the checkpoint's. */
+/* times.c.  Returns the quantum of a scene that does not give one; its end must be known.  It is 2^-46 s, or the next
+ * power of two with which the end fits 2^53 quanta; for a scene that goes on from a checkpoint, the checkpoint's. */
 double tac_scene_default_quantum(const struct tac_reader *reader);
-/* end_s, which fits, in quanta; where that is a frame, or the end of an implicit step, but for the grid's rounding,
- * its time. */
+/* Returns end_s, which must fit, in quanta.  If it is a frame or the end of an implicit step, up to the rounding of
+ * their grid, it is the time of that frame or step. */
 tac_time tac_scene_end(const struct tac_scene *scene);
-/* That end and frame fit the quantum; sets t_end. */
+/* Checks that end and frame fit the quantum, and sets t_end. */
 enum tac_err tac_scene_check_time(struct tac_reader *reader);
-/* Those that a running simulation may change: gravity, and the numbers of `contact`. */
+/* Reads again the settings that a running simulation may change: gravity, and the numbers of `contact`. */
 enum tac_err tac_scene_reread_settings(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_read_materials(struct tac_reader *reader, json_t *root);
 /* sections.c. `fields` (count of them are there) gets the sections of all elements; returns their number. */
@@ -195,7 +196,7 @@ enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
 /* `contact`: the scene's section. */
 enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
-/* The paths of motions, and what loads do, anew into empty ones; neither bodies nor vertices are looked at. */
+/* Read the paths of motions and the values of loads again, into empty arrays.  Bodies and vertices are not read. */
 enum tac_err tac_scene_reread_motions(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root);
 /* The vertices that a motion or a load is about. */
@@ -205,7 +206,8 @@ struct tac_selection {
     tac_lid *vertex; /* owned by the caller, also after a failure: ascending ids in the scene, of the rows that are here
                       */
 };
-/* select.c. Collective while spread. By `vertices` of the object, which is set where it is missing. */
+/* select.c. Collective while spread. Selects vertices by the key `vertices` of the object, which is set if it is
+ * missing. */
 enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
                               struct tac_selection *selection);
 /* motion.c. Begins a path: room for the times (*knot_t_s) and values (*value, `width` numbers each) of its knots, whose
@@ -216,28 +218,32 @@ enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, cons
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
                             double *knot_t_s, tac_lid *count, const json_t **value);
-/* scene_loads.c. tac_scene_check_loads(): that each has what it acts on; after it is known whether the scene is 2D. */
+/* scene_loads.c. tac_scene_check_loads() checks that each load has something to act on; call it when it is known
+ * whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
-/* Warns of what is hardly meant. told_thickness: the scene itself says what contact.thickness is. */
+/* Warns of values that are valid but hardly what was meant. told_thickness: the scene itself says what
+ * contact.thickness is. */
 enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness);
-/* plausible.c. The part of it about numbers and meshes.  is_free: (bodies) has it a vertex that is free at some time?
+/* plausible.c. The part of it about numbers and meshes.  is_free: (bodies) 1: the body has a vertex that is free at
+ * some time.
  */
 enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *is_free);
-/* Sets scene->fastest, and refuses what starts or is moved faster. */
+/* Sets scene->fastest, and refuses a scene in which something starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
-/* Local. The same of gravity and motions that were read anew; of a motion `arm` is known. */
+/* Local. Does the same for gravity and motions that were read again; the `arm` of a motion is known. */
 enum tac_err tac_scene_recheck_speeds(struct tac_reader *reader);
-/* Whether the triangles of a body may bend, and so must not meet three at an edge. */
+/* Returns whether the triangles of a body can bend, so that no three of them may meet at an edge. */
 bool tac_scene_bends(const struct tac_scene *scene, tac_lid body);
 enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid edge[2], const double x[3],
                                      tac_lid valence);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
-/* Local. The hash anew, after settings, motions or loads were changed, from the rows' part as it was kept. */
+/* Local. Computes the hash again after settings, motions or loads were changed; the rows' part of it is the stored
+ * one. */
 enum tac_err tac_scene_rehash(struct tac_reader *reader);
 double tac_scene_area(const double *a, const double *b, const double *c);
 double tac_scene_length(const double *a, const double *b);

@@ -1,4 +1,5 @@
-/* sections.c: objects of materials that belong to elements beyond stretch and bend (docs/reference/elements.md). */
+/* sections.c: reads the objects of materials that belong to elements other than stretch and bend
+ * (docs/reference/elements.md). */
 #include "scene/sections.h"
 #include "scene/kind.h"
 #include "scene/scene_read.h"

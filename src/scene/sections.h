@@ -1,7 +1,7 @@
 /* sections.h: objects of materials that belong to elements beyond stretch and bend (docs/reference/elements.md).
  *
- * The scene reads them by what an element's entry says of its keys, and knows no more of elements than that.  The
- * table itself is defined with the elements (elements/table.c), a room above this one.
+ * The scene reads them by the keys in an element's entry, and knows no more about elements.  The table itself is
+ * defined with the elements (elements/element_table.c), a room above this one.
  */
 #ifndef TACTUS_SCENE_SECTIONS_H
 #define TACTUS_SCENE_SECTIONS_H

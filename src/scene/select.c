@@ -1,4 +1,4 @@
-/* select.c: the vertices of a body that a motion or a load is about. */
+/* select.c: selects the vertices of a body that a motion or a load acts on. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>

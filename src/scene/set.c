@@ -1,4 +1,4 @@
-/* set.c: --set path=value, applied to the scene's JSON before it is validated. */
+/* set.c: applies --set path=value to the scene's JSON before it is validated. */
 #include "scene/scene_read.h"
 
 #include <ctype.h>
@@ -98,8 +98,8 @@ static json_t *fresh(const char *key, const char *rest)
 }
 
 /* Puts `value` (borrowed) at `path` below `node`. */
-static enum tac_err put(struct tac_reader *reader, const char *assignment, json_t *node, const char *path,
-                        json_t *value)
+static enum tac_err set_value(struct tac_reader *reader, const char *assignment, json_t *node, const char *path,
+                              json_t *value)
 {
     for (;;) {
         size_t index = 0, length;
@@ -169,7 +169,7 @@ enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *
     if (path == NULL)
         tac_fail(reader->ctx, err, "out of memory while reading %s", reader->file);
     else
-        err = put(reader, assignment, root, path, value);
+        err = set_value(reader, assignment, root, path, value);
     free(path);
     json_decref(value);
     return err;

@@ -1,4 +1,4 @@
-/* settings.c: the scalar sections of a scene (time, gravity, contact, clocks, discovery, output). */
+/* settings.c: reads the scalar sections of a scene (time, gravity, contact, clocks, discovery, output). */
 #include "scene/accuracy.h"
 #include "scene/scene_read.h"
 

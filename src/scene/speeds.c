@@ -17,7 +17,7 @@ double tac_scene_step(const struct tac_scene *scene)
 }
 
 /* The size of the largest body, surface and thickness included, m. */
-static enum tac_err measure(struct tac_reader *reader, double *size)
+static enum tac_err find_largest_body(struct tac_reader *reader, double *size)
 {
     const struct tac_scene *s = reader->scene;
     const size_t n = 6 * (size_t)s->settings->body_count;
@@ -139,7 +139,7 @@ enum tac_err tac_scene_check_speeds(struct tac_reader *reader)
     struct tac_scene *s = reader->scene;
     double size;
     enum tac_err err = TAC_OK;
-    TAC_TRY(measure(reader, &size));
+    TAC_TRY(find_largest_body(reader, &size));
     s->settings->fastest = size > 0 ? MOST_SIZES * size / tac_scene_step(s) : INFINITY;
     TAC_TRY(check_gravity(reader));
     for (tac_lid b = 0; b < s->settings->body_count; b++)

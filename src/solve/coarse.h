@@ -1,11 +1,12 @@
-/* coarse.h: what subdomains do as rigid bodies: a coarse space of up to six modes each, and its part of the
+/* coarse.h: the coarse space of the solver, up to six rigid modes of each subdomain, and its part of the
  * preconditioner.
  *
  * Node i moves by t_i a + w x d_i under a rigid motion (a, w) of its subdomain, where d_i is its position less t_i
- * times the subdomain's centre.  The columns of Z are such motions, orthonormal within each subdomain: what a node, or
- * nodes on a line, cannot do is left out.  E = Z^T A Z is dense and factored on every rank, Q = Z E^-1 Z^T.  The
- * preconditioner is z = y + Q (r - A y), where y is what the subdomains alone make of r: A-DEF2 of Tang et al. 2009.
- * Z^T A y is computed as (A Z)^T y, whose columns have few blocks besides those of their own subdomain.
+ * times the subdomain's centre.  The columns of Z are such motions, orthonormal within each subdomain: modes that a
+ * single node, or nodes on a line, cannot have are left out.  E = Z^T A Z is dense and factored on every rank, Q = Z
+ * E^-1 Z^T.  The preconditioner is z = y + Q (r - A y), where y is the result of the subdomains alone for r: A-DEF2 of
+ * Tang et al. 2009. Z^T A y is computed as (A Z)^T y, whose columns have few blocks besides those of their own
+ * subdomain.
  *
  *     TAC_TRY(tac_coarse_make(ctx, &local, &cut, &coarse));
  *     tac_coarse_add(&coarse, &local, r, y, z);      z = y + Q (r - A y)
@@ -32,7 +33,7 @@ struct tac_coarse {
     tac_lid *outside;                      /* owned: neighbours of each subdomain's nodes, by ascending id */
     double *inner_rows, *outer_rows;       /* owned, (local owned, 18), (outside, 18): rows of A Z before `basis` */
     struct tac_dense matrix;
-    int *count, *start;         /* owned, (ranks): of the message that all ranks share */
+    int *count, *start;         /* owned, (ranks): of each rank in the message that all ranks share */
     int *slot;                  /* owned, (subdomains): where each is in it */
     double *mine, *all, *value; /* owned, (size) each: of this rank, as it came, in order */
 };

@@ -116,7 +116,7 @@ TAC_VERSIONS static void update(struct tac_dense *d, int begin, int end, const d
     }
 }
 
-static enum tac_err keep(struct tac_ctx *ctx, struct tac_dense *d)
+static enum tac_err store_factor(struct tac_ctx *ctx, struct tac_dense *d)
 {
     enum tac_err err;
     size_t total = 0;
@@ -149,7 +149,7 @@ enum tac_err tac_dense_factor(struct tac_ctx *ctx, struct tac_dense *dense)
         if (end < dense->size)
             update(dense, begin, end, panel);
     }
-    TAC_TRY(keep(ctx, dense));
+    TAC_TRY(store_factor(ctx, dense));
 done:
     free(panel);
     free(first);

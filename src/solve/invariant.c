@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self)
+static enum tac_err create_invariant(struct tac_ctx *ctx, const char *options, void **self)
 {
     struct tac_invariant *s = NULL;
     enum tac_err err;
@@ -34,7 +34,7 @@ static void free_factor(struct tac_invariant *s)
     s->ready = false;
 }
 
-static void destroy(void *self)
+static void destroy_invariant(void *self)
 {
     struct tac_invariant *s = self;
     free_factor(s);
@@ -53,7 +53,7 @@ static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
     tac_nodes_halo_refresh(s->halo, s->fixed, 1);
 }
 
-static enum tac_err cut(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+static enum tac_err cut_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct tac_invariant *s = self;
     enum tac_err err;
@@ -126,7 +126,7 @@ done:
     return err;
 }
 
-static void count(const struct tac_invariant *s, struct tac_solver_stats *stats)
+static void sum_stats(const struct tac_invariant *s, struct tac_solver_stats *stats)
 {
     int64_t sum[4] = {s->local.owned, s->local.nonzero, s->local.came, s->factor.shifted};
     MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_INT64_T, MPI_SUM, s->ctx->comm);
@@ -139,16 +139,16 @@ static void count(const struct tac_invariant *s, struct tac_solver_stats *stats)
     stats->dropped = s->coarse.matrix.left_out;
 }
 
-static enum tac_err factor(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+static enum tac_err factor_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct tac_invariant *s = self;
     enum tac_err err = TAC_OK;
     const double begin_s = tac_wall_s();
     if (s->halo == NULL)
-        TAC_TRY(cut(s, system, stats));
+        TAC_TRY(cut_invariant(s, system, stats));
     find_fixed(s, system);
     if (cut_is_old(s, system))
-        TAC_TRY(cut(s, system, stats));
+        TAC_TRY(cut_invariant(s, system, stats));
     free_factor(s);
     s->system = *system;
     tac_gid bad = find_not_finite(s, system);
@@ -174,7 +174,7 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     }
     TAC_TRY(tac_coarse_make(s->ctx, &s->local, &s->cut, &s->coarse));
     TAC_TRY(tac_agree(s->ctx, make_vectors(s)));
-    count(s, stats);
+    sum_stats(s, stats);
     s->ready = true;
     stats->factor_s = tac_wall_s() - begin_s;
 done:
@@ -183,13 +183,13 @@ done:
     return err;
 }
 
-/* What all ranks must know of b. */
+/* What all ranks must know about b. */
 struct look {
     double largest;         /* of nodes that are not fixed */
     double prescribed, bad; /* 1: some prescribed value is not 0; some number is not finite */
 };
 
-static struct look look(const struct tac_invariant *s, const double *b)
+static struct look examine_side(const struct tac_invariant *s, const double *b)
 {
     struct look l = {0, 0, 0};
     for (tac_lid i = 0; i < s->system.nodes.owned; i++)
@@ -209,7 +209,7 @@ static struct look look(const struct tac_invariant *s, const double *b)
 /* The right side in s->side: b, less what prescribed values contribute. */
 static struct look make_side(struct tac_invariant *s, const double *b)
 {
-    struct look l = look(s, b);
+    struct look l = examine_side(s, b);
     const tac_lid owned = s->system.nodes.owned;
     memcpy(s->side, b, 3 * (size_t)owned * sizeof *b);
     if (l.bad > 0 || l.prescribed == 0)
@@ -223,11 +223,11 @@ static struct look make_side(struct tac_invariant *s, const double *b)
     for (tac_lid i = 0; i < owned; i++)
         for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++)
             s->side[k] = s->fixed[i] ? b[k] : b[k] - s->side[k];
-    return look(s, s->side);
+    return examine_side(s, s->side);
 }
 
-static enum tac_err solve(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
-                          struct tac_solve_result *result)
+static enum tac_err solve_invariant(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
+                                    struct tac_solve_result *result)
 {
     struct tac_invariant *s = self;
     const double begin_s = tac_wall_s();
@@ -259,4 +259,5 @@ static enum tac_err solve(void *self, const double *b, double *x, const struct t
     return tac_solver_tell(s->ctx, result, rule->tolerance);
 }
 
-const struct tac_solver_kind tac_solver_invariant = {"invariant", true, create, destroy, cut, factor, solve};
+const struct tac_solver_kind tac_solver_invariant = {
+    "invariant", true, create_invariant, destroy_invariant, cut_invariant, factor_invariant, solve_invariant};

@@ -1,9 +1,9 @@
 /* local.h: the rows of whole subdomains, on the rank that works on them.
  *
- * The solver has a distribution of its own: each subdomain lies on one rank, with all its rows, and its nodes lie side
- * by side by ascending id.  So whatever is done within a subdomain is done on one rank, in one order, whatever the
- * caller's distribution is.  A matrix is kept in three parts: the blocks of the diagonal; those below it, of nodes of
- * one subdomain (half of a symmetric matrix); and those between subdomains, which are kept by both rows.
+ * The solver has a distribution of its own: each subdomain lies on one rank, with all its rows, and its nodes follow
+ * each other by ascending id.  So all work within a subdomain is done on one rank, in one order, whatever the caller's
+ * distribution is.  A matrix is kept in three parts: the blocks of the diagonal; those below it, of nodes of one
+ * subdomain (half of a symmetric matrix); and those between subdomains, which are kept by both rows.
  *
  *     TAC_TRY(tac_local_system_make(ctx, &system, fixed, &cut, halo, &local));
  *     tac_local_multiply(&local, p, q);            q = A p
@@ -29,7 +29,8 @@ struct tac_subdomain {
 struct tac_rows {
     size_t *from;    /* owned, (rows + 1) */
     tac_lid *column; /* owned */
-    double *block;   /* owned, (blocks, 9) 3x3, column by column, and one number more: whoever reads four at the end */
+    double
+        *block; /* owned, (blocks, 9) 3x3, column by column, and one number more, for code that reads four at the end */
 };
 
 struct tac_local_system {

@@ -29,7 +29,7 @@ static bool next_block(const struct tac_making *m, struct walk *w, tac_lid *colu
     return false;
 }
 
-static void put(struct tac_rows *rows, size_t at, tac_lid column, const double *block)
+static void store_block(struct tac_rows *rows, size_t at, tac_lid column, const double *block)
 {
     rows->column[at] = column;
     for (int c = 0; c < 3; c++)
@@ -73,9 +73,9 @@ enum tac_err tac_local_rows(struct tac_ctx *ctx, struct tac_making *m, struct ta
             if (j == i)
                 memcpy(out->diagonal + 9 * (size_t)i, block, 9 * sizeof *block);
             else if (out->number[j] != out->number[i])
-                put(&out->outer, outer++, j, block);
+                store_block(&out->outer, outer++, j, block);
             else if (j < i)
-                put(&out->lower, lower++, j, block);
+                store_block(&out->lower, lower++, j, block);
         out->lower.from[i + 1] = lower;
         if (outer > before) {
             out->outer_node[out->outer_count++] = i;

@@ -36,8 +36,9 @@ static enum tac_err failed(struct petsc *p, PetscErrorCode code, const char *wha
                     text ? text : "no more is known", code);
 }
 
-/* Once for the process.  It would take over signals, and print what we say in one sentence. */
-static enum tac_err start(struct tac_ctx *ctx)
+/* Starts PETSc once for the process.  The options keep it from taking over signals and from printing errors, which the
+ * caller reports in one sentence. */
+static enum tac_err start_petsc(struct tac_ctx *ctx)
 {
     PetscBool there = PETSC_FALSE;
     PetscInitialized(&there);
@@ -60,7 +61,7 @@ static void clear_nodes(struct petsc *p)
     p->home = p->side = NULL;
 }
 
-static void destroy(void *self)
+static void destroy_petsc(void *self)
 {
     struct petsc *p = self;
     clear_nodes(p);
@@ -72,11 +73,11 @@ static void destroy(void *self)
     free(p);
 }
 
-static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self)
+static enum tac_err create_petsc(struct tac_ctx *ctx, const char *options, void **self)
 {
     enum tac_err err;
     struct petsc *p = NULL;
-    TAC_TRY(tac_agree(ctx, start(ctx)));
+    TAC_TRY(tac_agree(ctx, start_petsc(ctx)));
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *p, &p)));
     p->ctx = ctx;
     PetscErrorCode code = PetscOptionsCreate(&p->options);
@@ -87,7 +88,7 @@ static enum tac_err create(struct tac_ctx *ctx, const char *options, void **self
     TAC_TRY(tac_agree(ctx, failed(p, code, "reading integrator.solver.options")));
 done:
     if (err && p != NULL) {
-        destroy(p);
+        destroy_petsc(p);
         p = NULL;
     }
     *self = p;
@@ -97,7 +98,7 @@ done:
 /* ---- the matrix ---- */
 
 /* Numbers of the rows, over all ranks: those of one rank follow each other. */
-static enum tac_err number(struct petsc *p, const struct tac_system *system)
+static enum tac_err number_rows(struct petsc *p, const struct tac_system *system)
 {
     enum tac_err err;
     const tac_lid count = system->nodes.count, owned = system->nodes.owned;
@@ -211,18 +212,18 @@ static PetscErrorCode set_up(struct petsc *p)
     return code ? code : KSPSetUpOnBlocks(p->ksp);
 }
 
-static PetscErrorCode iterate(struct petsc *p)
+static PetscErrorCode iterate_petsc(struct petsc *p)
 {
     return KSPSolve(p->ksp, p->b, p->x);
 }
 
-static enum tac_err cut(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+static enum tac_err cut_petsc(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct petsc *p = self;
-    return number(p, system);
+    return number_rows(p, system);
 }
 
-static enum tac_err factor(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
+static enum tac_err factor_petsc(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     enum tac_err err = TAC_OK;
     struct petsc *p = self;
@@ -230,7 +231,7 @@ static enum tac_err factor(void *self, const struct tac_system *system, struct t
     const tac_lid owned = system->nodes.owned;
     int64_t sum[2] = {0, (int64_t)system->matrix->row[owned]};
     if (p->row == NULL)
-        TAC_TRY(number(p, system));
+        TAC_TRY(number_rows(p, system));
     p->system = *system;
     for (tac_lid i = 0; i < owned; i++) {
         p->home[3 * (size_t)i] = system->fixed != NULL && system->fixed[i];
@@ -253,7 +254,7 @@ done:
 /* ---- the solution ---- */
 
 /* home: b at prescribed nodes, else 0; side: b less what they contribute. */
-static void make_side(struct petsc *p, const double *b)
+static void make_petsc_side(struct petsc *p, const double *b)
 {
     const tac_lid owned = p->system.nodes.owned;
     const uint8_t *fixed = p->system.fixed;
@@ -267,8 +268,8 @@ static void make_side(struct petsc *p, const double *b)
             p->side[k] = fixed != NULL && fixed[i] ? b[k] : b[k] - p->side[k];
 }
 
-static PetscErrorCode run(struct petsc *p, double *x, const struct tac_solve_rule *rule, KSPConvergedReason *reason,
-                          PetscInt *iterations)
+static PetscErrorCode run_petsc(struct petsc *p, double *x, const struct tac_solve_rule *rule,
+                                KSPConvergedReason *reason, PetscInt *iterations)
 {
     const size_t bytes = 3 * (size_t)p->system.nodes.owned * sizeof(double);
     double *array = NULL;
@@ -278,7 +279,7 @@ static PetscErrorCode run(struct petsc *p, double *x, const struct tac_solve_rul
     code = code ? code : VecRestoreArray(p->b, &array);
     code = code ? code : KSPSetTolerances(p->ksp, .5 * rule->tolerance, 0, PETSC_DEFAULT, rule->limit);
     code = code ? code : KSPSetInitialGuessNonzero(p->ksp, rule->go_on ? PETSC_TRUE : PETSC_FALSE);
-    code = code ? code : with_options(p, iterate);
+    code = code ? code : with_options(p, iterate_petsc);
     code = code ? code : KSPGetConvergedReason(p->ksp, reason);
     code = code ? code : KSPGetIterationNumber(p->ksp, iterations);
     code = code ? code : VecGetArray(p->x, &array);
@@ -332,7 +333,7 @@ static double residual(struct petsc *p, const double *x)
     return square[1] > 0 ? sqrt(square[0] / square[1]) : 0;
 }
 
-static enum tac_solve_outcome judge(KSPConvergedReason reason, double off, double tolerance)
+static enum tac_solve_outcome classify_outcome(KSPConvergedReason reason, double off, double tolerance)
 {
     if (reason == KSP_DIVERGED_NANORINF || !isfinite(off))
         return TAC_SOLVE_NOT_FINITE;
@@ -344,8 +345,8 @@ static enum tac_solve_outcome judge(KSPConvergedReason reason, double off, doubl
     return reason == KSP_DIVERGED_ITS ? TAC_SOLVE_LIMIT : TAC_SOLVE_STALLED;
 }
 
-static enum tac_err solve(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
-                          struct tac_solve_result *result)
+static enum tac_err solve_petsc(void *self, const double *b, double *x, const struct tac_solve_rule *rule,
+                                struct tac_solve_result *result)
 {
     enum tac_err err;
     struct petsc *p = self;
@@ -355,13 +356,13 @@ static enum tac_err solve(void *self, const double *b, double *x, const struct t
     PetscInt iterations = 0;
     *result = (struct tac_solve_result){.outcome = TAC_SOLVE_NOT_FINITE};
     memset(x, 0, 3 * (size_t)p->system.nodes.count * sizeof *x);
-    make_side(p, b);
-    TAC_TRY(tac_agree(p->ctx, failed(p, run(p, x, rule, &reason, &iterations), "solving")));
+    make_petsc_side(p, b);
+    TAC_TRY(tac_agree(p->ctx, failed(p, run_petsc(p, x, rule, &reason, &iterations), "solving")));
     TAC_TRY(tac_agree(p->ctx, refuse_unknown(p)));
     tac_nodes_halo_refresh(p->halo, x, 3 * sizeof *x);
     result->residual = residual(p, x);
     result->iterations = (int)iterations;
-    result->outcome = judge(reason, result->residual, rule->tolerance);
+    result->outcome = classify_outcome(reason, result->residual, rule->tolerance);
     if (result->outcome == TAC_SOLVE_NOT_FINITE)
         memset(x, 0, 3 * (size_t)p->system.nodes.count * sizeof *x);
     for (tac_lid i = 0; i < owned && p->system.fixed != NULL; i++)
@@ -374,4 +375,5 @@ done:
     return err;
 }
 
-const struct tac_solver_kind tac_solver_petsc = {"petsc", false, create, destroy, cut, factor, solve};
+const struct tac_solver_kind tac_solver_petsc = {"petsc",   false,        create_petsc, destroy_petsc,
+                                                 cut_petsc, factor_petsc, solve_petsc};

@@ -35,10 +35,10 @@ struct tac_system {
 
 enum tac_solve_outcome {
     TAC_SOLVE_CONVERGED,
-    TAC_SOLVE_ROUGH,        /* as exact as the rule asked for, but no more: no failure */
+    TAC_SOLVE_ROUGH,        /* stopped early, as the rule's `rough` allows; this is no failure */
     TAC_SOLVE_LIMIT,        /* not converged in `limit` iterations */
     TAC_SOLVE_STALLED,      /* not converged: rounding lets the residual fall no further */
-    TAC_SOLVE_NOT_POSITIVE, /* the matrix, or what iterations saw of it, is not positive */
+    TAC_SOLVE_NOT_POSITIVE, /* the matrix is not positive, by its factor or in the iterations */
     TAC_SOLVE_NOT_FINITE    /* an infinity or NaN in the matrix or in b */
 };
 
@@ -78,12 +78,12 @@ struct tac_solver;
 enum tac_err tac_solver_create(struct tac_ctx *ctx, const char *kind, const char *options, struct tac_solver **out);
 void tac_solver_destroy(struct tac_solver **solver);
 
-/* Collective. Which nodes form a subdomain, from the sizes of the matrix' blocks.  TAC_ERR_RUN: memory. */
+/* Collective. Decides which nodes form a subdomain, from the sizes of the matrix' blocks.  TAC_ERR_RUN: memory. */
 enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *system);
 
-/* Collective. The preconditioner; cuts first where no cut has been made.  TAC_ERR_RUN: memory; the matrix is not
- * finite, or a diagonal block is not positive, with the lowest such node's id in the sentence and
- * in tac_solver_stats. */
+/* Collective. Makes the preconditioner; cuts first if no cut has been made.  TAC_ERR_RUN: memory; the matrix is not
+ * finite, or a diagonal block is not positive, with the lowest such node's id in the sentence and in
+ * tac_solver_stats. */
 enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system);
 
 /* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  result: the same on all ranks but for wall_s.  Every
@@ -95,14 +95,14 @@ enum tac_err tac_solver_solve_by(struct tac_solver *solver, const double *b, dou
 enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
                               struct tac_solve_result *result);
 
-/* Is x, to the last bit, the same on any ranks? */
+/* Returns whether x is the same to the last bit on any number of ranks. */
 bool tac_solver_is_invariant(const struct tac_solver *solver);
 const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver);
 
-/* Local; for a kind's solve(): the sentence of an outcome. */
+/* Local; for a kind's solve(): returns the error code of an outcome, with its sentence. */
 enum tac_err tac_solver_tell(struct tac_ctx *ctx, const struct tac_solve_result *result, double tolerance);
 
-/* What a kind of solver is: the functions behind those above. `self` is its own. */
+/* A kind of solver: the functions behind those above. `self` is its own data. */
 struct tac_solver_kind {
     const char *name;
     bool invariant;

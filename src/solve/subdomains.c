@@ -125,7 +125,7 @@ struct clusters {
 };
 
 /* All clusters on all ranks. */
-static enum tac_err gather(struct tac_ctx *ctx, const struct tac_graph *last, struct clusters *all)
+static enum tac_err gather_clusters(struct tac_ctx *ctx, const struct tac_graph *last, struct clusters *all)
 {
     enum tac_err err;
     const size_t mine = (size_t)last->nodes.owned;
@@ -153,7 +153,7 @@ done:
 }
 
 /* Numbers of subdomains; where there are too many clusters, each takes the next ones in as long as they fit. */
-static enum tac_err number(struct tac_ctx *ctx, struct clusters *all, int64_t most, struct tac_cut *cut)
+static enum tac_err number_subdomains(struct tac_ctx *ctx, struct clusters *all, int64_t most, struct tac_cut *cut)
 {
     enum tac_err err;
     const bool packed = all->count > MOST_SUBDOMAINS;
@@ -221,7 +221,7 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
 }
 
 /* Merges until nothing fits.  `graph` is the first level, and becomes the last one. */
-static enum tac_err merge(struct tac_ctx *ctx, struct tac_graph *graph, int64_t most, struct levels *levels)
+static enum tac_err merge_clusters(struct tac_ctx *ctx, struct tac_graph *graph, int64_t most, struct levels *levels)
 {
     enum tac_err err = TAC_OK;
     for (;;) {
@@ -288,9 +288,10 @@ done:
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     most = total / SHARE > LEAST_MOST ? total / SHARE : LEAST_MOST;
     const tac_lid owned = graph.nodes.owned;
-    if ((err = merge(ctx, &graph, most, levels)) != TAC_OK || (err = gather(ctx, &graph, &all)) != TAC_OK)
+    if ((err = merge_clusters(ctx, &graph, most, levels)) != TAC_OK ||
+        (err = gather_clusters(ctx, &graph, &all)) != TAC_OK)
         goto out;
-    err = number(ctx, &all, most, cut);
+    err = number_subdomains(ctx, &all, most, cut);
     if ((err = tac_agree(ctx, err)) != TAC_OK || (err = unroll(ctx, levels, &end)) != TAC_OK)
         goto out;
     cut->count = nodes->count;

@@ -40,7 +40,7 @@ struct contraction {
 };
 
 /* Edges of clusters that other ranks own from now on. */
-static enum tac_err pack(struct tac_ctx *ctx, struct contraction *c)
+static enum tac_err pack_edges(struct tac_ctx *ctx, struct contraction *c)
 {
     enum tac_err err = TAC_OK;
     const struct tac_graph *g = c->fine;
@@ -101,7 +101,7 @@ done:
     return err;
 }
 
-static tac_lid find(const struct tac_graph *g, tac_gid id, bool ours)
+static tac_lid find_vertex(const struct tac_graph *g, tac_gid id, bool ours)
 {
     const tac_lid owned = g->nodes.owned;
     return ours ? tac_id_find(g->id, owned, id) : owned + tac_id_find(g->id + owned, g->nodes.count - owned, id);
@@ -162,7 +162,7 @@ done:
     return err;
 }
 
-static enum tac_err make_rows(struct tac_ctx *ctx, struct contraction *c, struct tac_graph *coarse)
+static enum tac_err make_graph_rows(struct tac_ctx *ctx, struct contraction *c, struct tac_graph *coarse)
 {
     enum tac_err err;
     struct row_maker m = {.graph = coarse};
@@ -171,7 +171,7 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct contraction *c, struct
     TAC_TRY(tac_alloc_brief(ctx, (size_t)coarse->nodes.count, sizeof *m.slot, &m.slot));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)c->fine->nodes.count, sizeof *c->place, &c->place));
     for (tac_lid v = 0; v < c->fine->nodes.count; v++)
-        c->place[v] = find(coarse, c->part[v].id, c->part[v].owner == ctx->rank);
+        c->place[v] = find_vertex(coarse, c->part[v].id, c->part[v].owner == ctx->rank);
     for (tac_lid u = 0; u < c->fine->nodes.owned; u++) {
         if (c->part[u].owner != ctx->rank || c->part[u].id != c->fine->id[u])
             continue;
@@ -181,7 +181,8 @@ static enum tac_err make_rows(struct tac_ctx *ctx, struct contraction *c, struct
         if (c->mate[u] >= 0 && c->mate[u] < c->fine->nodes.owned)
             TAC_TRY(add_edges(ctx, &m, c, c->mate[u]));
         for (size_t k = c->arrived[m.row]; k < c->arrived[m.row + 1]; k++)
-            TAC_TRY(add_edge(ctx, &m, find(coarse, c->in[k].column, c->in[k].owner == ctx->rank), c->in[k].weight));
+            TAC_TRY(
+                add_edge(ctx, &m, find_vertex(coarse, c->in[k].column, c->in[k].owner == ctx->rank), c->in[k].weight));
     }
     coarse->row[owned] = m.end;
 done:
@@ -211,13 +212,13 @@ done:
     err = tac_agree(ctx, err);
     if (!err) {
         tac_nodes_halo_refresh(fine->halo, c.part, sizeof *c.part);
-        err = pack(ctx, &c);
+        err = pack_edges(ctx, &c);
         err = tac_distribute(ctx, err, c.out_count, c.to, c.out, sizeof *c.out, &c.in, &c.in_count);
     }
     if (!err) {
         err = name_vertices(ctx, &c, coarse);
         err = err ? err : sort_arrived(ctx, &c, coarse);
-        err = err ? err : make_rows(ctx, &c, coarse);
+        err = err ? err : make_graph_rows(ctx, &c, coarse);
         err = tac_agree(ctx, err);
     }
     if (!err)

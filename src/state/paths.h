@@ -4,8 +4,8 @@
 
 #include <tactus/base.h>
 
-/* Where a window started: the line x + (t - t0) v, and the largest squared deviation of the vertex' path from it.  One
- * cache line; it is also what a rollback restores. */
+/* A vertex at the start of a window: the line x + (t - t0) v, and the largest squared deviation of the vertex' path
+ * from it.  It fills one cache line; a rollback restores the vertex from it. */
 struct tac_line {
     double x[3], v[3];
     tac_time t;
@@ -38,7 +38,8 @@ struct tac_paths {
     int32_t *break_head;            /* owned, (V): newest breakpoint, or -1 */
     int32_t *break_first;           /* owned, (V): oldest, if there is a newest */
     bool near_changed;
-    bool running; /* several ranks, kds: a pass is under way: who becomes near in it has no whole path */
+    bool
+        running; /* several ranks, or kds: a pass is under way; a vertex that becomes near in it has no complete path */
     size_t near_count;
     tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
     size_t break_count, break_capacity;

@@ -1,7 +1,8 @@
 /* snapshot.h: the whole state of a simulation at a commit, as rows by global id.
  *
- * The integrator fills it and goes on from it; checkpoints write and read it; a migration is a snapshot that never sees
- * a disk.  Each rank gives rows of some tables and gets back a block of rows; who holds what is no matter.
+ * The integrator fills it and can go on from it.  Checkpoints write and read it.  A migration uses a snapshot in memory
+ * only.  Each rank gives rows of some tables and gets back a block of rows; it does not matter which rank gives which
+ * rows.
  */
 #ifndef TACTUS_STATE_SNAPSHOT_H
 #define TACTUS_STATE_SNAPSHOT_H
@@ -32,8 +33,8 @@ struct tac_pair_state {
     int64_t groups;
 };
 
-/* What an element remembers: a damper the strain at its last tick, a plastic element what is at rest, a wind where it
- * found its triangle (in 2D: segment). */
+/* The state of an element between its ticks: of a damper the strain at its last tick, of a plastic element its rest
+ * values, of a wind the centre of its triangle (in 2D: segment) at its last tick. */
 struct tac_element_state {
     tac_gid id;       /* edge, triangle, the hinge's edge, tetrahedron; triangle or segment */
     int64_t has;      /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
@@ -82,7 +83,7 @@ int tac_friction_row_compare(const void *a, const void *b);
 
 enum { TAC_PAST_NUMBERS = 6 };
 
-/* One of them: as below, and as it is stored. */
+/* One vertex of the rows below, as it is stored. */
 struct tac_vertex_record {
     tac_gid id;
     double start[3], mass, x[3], v[3], impulse[3], rest[3];
@@ -140,13 +141,13 @@ struct tac_checkpoint {
     struct tac_counters counters;
     tac_gid vertex_total, triangle_total, segment_total, tetrahedron_total;
     int32_t has_row;           /* the row of `now`: only where its frame is not written yet */
-    struct tac_energy_row row; /* a restart could not tell it: velocities from before the kicks of `now` are gone */
+    struct tac_energy_row row; /* a restart could not compute it: velocities from before the kicks of `now` are lost */
 
-    /* What histories remember from row to row (run/follow.h), the same on all ranks. */
+    /* The state of histories between their rows (run/follow.h), the same on all ranks. */
     int64_t follow_count;
     int64_t *follow; /* owned, (follow_count) */
 
-    /* What the run folder held, for whoever goes on with it. */
+    /* What the run folder held, for a run that goes on with it. */
     struct {
         int64_t entry_count;            /* the same on all ranks */
         struct tac_output_entry *entry; /* owned by rank 0, (entry_count) by index; NULL elsewhere */

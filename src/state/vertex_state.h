@@ -7,7 +7,7 @@
 /* The state of the vertices.  Vertices 0 .. owned-1 are this rank's; the others, ghosts, are of other ranks: w = 0,
  * v = 0, and x is right at the instants at which a stencil that they share with an owned one ticks. */
 struct tac_vertex_state {
-    tac_time now;   /* committed time: all before will not be run again */
+    tac_time now;   /* committed time: nothing before it will be run again */
     double quantum; /* s */
     tac_lid owned, count, capacity;
     struct tac_pos *pos; /* owned, (V) */

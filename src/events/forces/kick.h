@@ -25,7 +25,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
 {
     struct tac_vel *vel = &sim->state.vel[i];
     const double w = vel->w;
-    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !sim->model->still[i]);
+    const bool summed = kick != TAC_KICK_LIMIT && (w != 0 || !tac_model_is_immovable(sim->model, i));
     if (summed) {
         double *sum = &sim->state.impulse[3 * (size_t)i];
         sum[0] += j[0];

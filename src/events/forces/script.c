@@ -214,7 +214,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, cons
         else
             tac_group_impulse(g, rate->h_s, e, x, j);
         for (int i = 0; i < n; i++)
-            if (sim->state.vel[v[i]].w == 0 && sim->scripts.of[v[i]] >= 0) {
+            if (tac_state_script(&sim->state, &sim->scripts, v[i]) != NULL) {
                 tac_script_work(sim, v[i], j[i], t, rate->period);
                 if (dampers) /* the script's work does not stay in the motion */
                     script_loss(sim, v[i], j[i], t, rate->period);

@@ -140,8 +140,8 @@ static size_t tell_lines(void *self, struct tac_neighbor *n)
     for (size_t i = 0; i < n->give_count; i++) {
         const tac_lid v = n->give[i];
         memset(&line[i], 0, sizeof line[i]);
-        if (sim->state.vel[v].w == 0 && sim->scripts.of[v] >= 0) {
-            const struct tac_script *s = &sim->scripts.script[sim->scripts.of[v]];
+        const struct tac_script *s = tac_state_script(&sim->state, &sim->scripts, v);
+        if (s != NULL) {
             memcpy(line[i].x, s->x, sizeof s->x);
             memcpy(line[i].v, s->v, sizeof s->v);
             line[i].t = s->t;

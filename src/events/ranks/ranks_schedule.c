@@ -59,12 +59,6 @@ static int compare_shared(const void *a, const void *b)
     return (x->period > y->period) - (x->period < y->period);
 }
 
-/* Vertices that never move need not be told of. */
-static bool still(const struct tac_sim *sim, tac_lid v)
-{
-    return !sim->scene->mesh->ever_free[v] && !sim->scene->mesh->part->scripted[v];
-}
-
 /* What the owners of these n vertices tell each other at the ticks of a period. */
 static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
                           const tac_lid *v, int n, tac_time period)
@@ -82,10 +76,10 @@ static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t 
         for (int j = 0; j < i; j++)
             again |= tac_sim_owner(sim, v[j]) == other;
         TAC_TRY(tac_grow(sim->ctx, list, capacity, *count + 8, sizeof **list));
-        if (!still(sim, v[i]))
+        if (!tac_model_is_immovable(sim->model, v[i]))
             (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_sim_id(sim, v[i]), period};
         for (int j = 0; j < n && !again; j++)
-            if (tac_sim_owner(sim, v[j]) == me && !still(sim, v[j]))
+            if (tac_sim_owner(sim, v[j]) == me && !tac_model_is_immovable(sim->model, v[j]))
                 (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_sim_id(sim, v[j]), period};
     }
 done:

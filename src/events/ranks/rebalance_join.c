@@ -43,7 +43,7 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
     if (!p->live || !tac_sim_decides(sim, p) || p->deep_period >= tac_windows_deep(sim))
         return false;
     for (int i = 0; i < p->count; i++)
-        if (sim->scene->mesh->ever_free[p->v[i]] || sim->scene->mesh->part->scripted[p->v[i]])
+        if (!tac_model_is_immovable(sim->model, p->v[i]))
             out->v[n++] = tac_sim_id(sim, p->v[i]);
     for (int i = n; i < 4 && n > 0; i++)
         out->v[i] = out->v[0];

@@ -49,7 +49,7 @@ enum tac_err tac_still_list(struct tac_sim *sim, bool all)
     struct tac_still *s = &sim->still;
     s->count = 0;
     for (tac_lid i = 0; i < sim->state.count; i++) {
-        if (!sim->model->still[i] || !(sim->paths.near_pairs[i] > 0 || (all && i < sim->state.owned)))
+        if (!tac_model_is_immovable(sim->model, i) || !(sim->paths.near_pairs[i] > 0 || (all && i < sim->state.owned)))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &s->list, &s->list_capacity, s->count + 1, sizeof *s->list));
         TAC_TRY(tac_grow(sim->ctx, &s->start, &s->start_capacity, s->count + 1, sizeof *s->start));
@@ -91,7 +91,7 @@ static bool any(const struct tac_sim *sim, tac_lid v)
 
 bool tac_still_owes(const struct tac_sim *sim, tac_lid v)
 {
-    return v >= sim->state.owned && sim->model->apart && sim->model->still[v] && any(sim, v);
+    return v >= sim->state.owned && sim->model->apart && tac_model_is_immovable(sim->model, v) && any(sim, v);
 }
 
 /* A sum on its way to its owner. */

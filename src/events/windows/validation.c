@@ -28,7 +28,7 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q, const
 {
     bool here = true;
     for (int i = 0; i < q->count; i++) {
-        if (v[i] < sim->state.owned || (!sim->scene->mesh->ever_free[v[i]] && !sim->scene->mesh->part->scripted[v[i]]))
+        if (sim->model->role[v[i]] != TAC_ROLE_GHOST)
             continue;
         here = tac_ranks_want_path(sim, v[i]) && here;
     }

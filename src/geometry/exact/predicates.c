@@ -66,7 +66,7 @@ static int compare_magnitude(const struct integer *a, const struct integer *b)
 }
 
 /* out = a + sign * b; out may be neither a nor b. */
-static void add(struct integer *out, const struct integer *a, const struct integer *b, int sign)
+static void add_integers(struct integer *out, const struct integer *a, const struct integer *b, int sign)
 {
     int sign_b = b->sign * sign;
     if (a->sign == 0 || sign_b == 0) {
@@ -122,7 +122,7 @@ static void cross_term(struct integer *out, const struct integer *p, const struc
     struct integer ps, qr;
     multiply(&ps, p, s);
     multiply(&qr, q, r);
-    add(out, &ps, &qr, -1);
+    add_integers(out, &ps, &qr, -1);
 }
 
 /* The n - 1 rows of coordinate differences to point 0, n x n - 1 of them, as integers over one power of two. */
@@ -139,7 +139,7 @@ static void exact_differences(struct integer *out, const double *const *point, c
         from_double(&base, point[0][axis[k]], exponent);
         for (int i = 0; i < n; i++) {
             from_double(&other, point[i + 1][axis[k]], exponent);
-            add(&out[i * n + k], &other, &base, -1);
+            add_integers(&out[i * n + k], &other, &base, -1);
         }
     }
 }
@@ -153,7 +153,7 @@ static int exact_orient3d(const double *a, const double *b, const double *c, con
         int i = (k + 1) % 3, j = (k + 2) % 3;
         cross_term(&minor, &m[i], &m[j], &m[3 + i], &m[3 + j]);
         multiply(&product, &minor, &m[6 + k]);
-        add(&sum[(k + 1) % 2], &sum[k % 2], &product, 1);
+        add_integers(&sum[(k + 1) % 2], &sum[k % 2], &product, 1);
     }
     return sum[1].sign;
 }

@@ -1,4 +1,4 @@
-/* predicates.h: which side?  Decided exactly.
+/* predicates.h: exact tests on which side of a plane or a line a point lies.
  *
  * The sign of a determinant of coordinate differences, right for every finite input: a floating-point filter with a
  * forward error bound settles nearly all calls, long integer arithmetic the rest.  No state, no failure.
@@ -14,16 +14,19 @@ int tac_orient3d(const double a[3], const double b[3], const double c[3], const 
  * counter-clockwise in (i, j). */
 int tac_orient2d(const double a[3], const double b[3], const double c[3], int i, int j);
 
-/* Local. Does the point lie on the closed segment pq (3D, exact)? */
+/* Local. Returns whether the point lies on the closed segment pq (3D, exact). */
 int tac_on_segment(const double x[3], const double p[3], const double q[3]);
-/* Local. Does the point lie on the closed triangle abc (3D, exact)? A triangle of no area counts as its edges. */
+/* Local. Returns whether the point lies on the closed triangle abc (3D, exact). A triangle of no area counts as its
+ * edges. */
 int tac_on_triangle(const double x[3], const double a[3], const double b[3], const double c[3]);
-/* Local. Do the closed segments pq and rs have a point in common (3D, exact)? */
+/* Local. Returns whether the closed segments pq and rs have a point in common (3D, exact). */
 int tac_segments_meet(const double p[3], const double q[3], const double r[3], const double s[3]);
-/* Local. Does segment pq pass through the inside of triangle abc, ends strictly on either side (3D, exact)? Whatever
- * else the two have in common shows in tac_on_triangle of an end or tac_segments_meet of an edge. */
+/* Local. Returns whether segment pq passes through the inside of triangle abc, with its ends strictly on either side
+ * (3D, exact).  tac_on_triangle() of an end and tac_segments_meet() of an edge find all other points that the two have
+ * in common. */
 int tac_segment_pierces(const double p[3], const double q[3], const double a[3], const double b[3], const double c[3]);
-/* Local. Do segments pq and rs of the x-y plane cross, all four ends strictly on either side (exact)? */
+/* Local. Returns whether segments pq and rs of the x-y plane cross, with all four ends strictly on either side
+ * (exact). */
 int tac_segments_cross_2d(const double p[3], const double q[3], const double r[3], const double s[3]);
 
 #endif

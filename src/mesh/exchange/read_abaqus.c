@@ -80,7 +80,7 @@ static bool at_keyword(const struct tac_text *t)
     return t->at >= t->end || *t->at == '*';
 }
 
-static bool is_blank(const struct tac_text *t)
+static bool is_abaqus_blank(const struct tac_text *t)
 {
     const char *c = t->at;
     while (c < t->end && strchr(" \t\r", *c) != NULL && *c != '\0')
@@ -118,7 +118,7 @@ static struct keyword read_keyword(struct tac_text *t)
     t->at++;
     k.name = next_field(t, &more);
     while (more) {
-        if (is_blank(t) && !next_line(t))
+        if (is_abaqus_blank(t) && !next_line(t))
             break;
         const struct tac_word field = next_field(t, &more);
         struct tac_word value;
@@ -158,14 +158,14 @@ static enum tac_err read_nodes(struct inp *r)
     enum tac_err err = TAC_OK;
     bool more = next_line(&r->text);
     for (; more && !at_keyword(&r->text); more = next_line(&r->text))
-        if (!is_blank(&r->text))
+        if (!is_abaqus_blank(&r->text))
             TAC_TRY(read_node(r));
 done:
     return err;
 }
 
 /* One element, whose nodes may go on in the next lines. */
-static enum tac_err read_element(struct inp *r, enum fate fate)
+static enum tac_err read_abaqus_element(struct inp *r, enum fate fate)
 {
     enum tac_err err = TAC_OK;
     struct element e = {.line = r->text.line, .fate = fate};
@@ -173,7 +173,7 @@ static enum tac_err read_element(struct inp *r, enum fate fate)
     bool more;
     TAC_TRY(tac_text_integer(&r->text, next_field(&r->text, &more), "the number of an element", &unused));
     for (int k = 0; k < CORNERS[fate]; k++) {
-        if (more && is_blank(&r->text) && !(next_line(&r->text) && !at_keyword(&r->text)))
+        if (more && is_abaqus_blank(&r->text) && !(next_line(&r->text) && !at_keyword(&r->text)))
             more = false;
         if (!more) {
             err = tac_text_fail(&r->text, "the element has %d nodes; its type has %d", k, CORNERS[fate]);
@@ -181,7 +181,7 @@ static enum tac_err read_element(struct inp *r, enum fate fate)
         }
         TAC_TRY(tac_text_integer(&r->text, next_field(&r->text, &more), "a node of an element", &e.node[k]));
     }
-    if (more && !is_blank(&r->text)) {
+    if (more && !is_abaqus_blank(&r->text)) {
         err = tac_text_fail(&r->text, "the element has more nodes than its type has, which are %d", CORNERS[fate]);
         goto done;
     }
@@ -213,8 +213,8 @@ static enum tac_err read_elements(struct inp *r, const struct keyword *k)
     }
     bool more = next_line(&r->text);
     for (; more && !at_keyword(&r->text); more = next_line(&r->text))
-        if (!is_blank(&r->text))
-            TAC_TRY(read_element(r, TYPES[t].fate));
+        if (!is_abaqus_blank(&r->text))
+            TAC_TRY(read_abaqus_element(r, TYPES[t].fate));
 done:
     return err;
 }
@@ -232,14 +232,14 @@ static enum tac_err begin_instance(struct inp *r)
     r->instance = true;
     bool more = next_line(&r->text);
     for (; more && !at_keyword(&r->text); more = next_line(&r->text))
-        if (!is_blank(&r->text))
+        if (!is_abaqus_blank(&r->text))
             return tac_text_fail(&r->text,
                                  "the instance is moved by this line, which is not followed; place the body by "
                                  "\"position\" and \"rotation\" of the scene, and take the line out");
     return TAC_OK;
 }
 
-static enum tac_err refuse(struct inp *r, const struct keyword *k)
+static enum tac_err refuse_keyword(struct inp *r, const struct keyword *k)
 {
     static const char *const makers[] = {"NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM"};
     char text[48];
@@ -262,7 +262,7 @@ static enum tac_err read_block(struct inp *r)
     const struct keyword k = read_keyword(&r->text);
     const bool nodes = tac_word_is_nocase(k.name, "NODE"), elements = tac_word_is_nocase(k.name, "ELEMENT");
     const bool mesh = nodes || elements, outside = r->assembly && !r->instance;
-    TAC_TRY(refuse(r, &k));
+    TAC_TRY(refuse_keyword(r, &k));
     if (mesh && k.input.size > 0) {
         err = tac_text_fail(&r->text, "*%s is in another file, '%s', which is not followed; put its lines here",
                             nodes ? "NODE" : "ELEMENT", tac_word_show(k.input, text));
@@ -291,7 +291,7 @@ done:
     return err;
 }
 
-static int by_tag(const void *a, const void *b)
+static int by_abaqus_tag(const void *a, const void *b)
 {
     const struct node *p = a, *q = b;
     if (p->tag != q->tag)
@@ -299,7 +299,7 @@ static int by_tag(const void *a, const void *b)
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-static enum tac_err find_node(struct inp *r, int64_t tag, int64_t *vertex)
+static enum tac_err find_abaqus_node(struct inp *r, int64_t tag, int64_t *vertex)
 {
     const struct node key = {tag, 0};
     size_t low = 0, high = r->node_count;
@@ -321,7 +321,7 @@ static enum tac_err add_elements(struct inp *r)
 {
     enum tac_err err = TAC_OK;
     if (r->node_count > 0)
-        qsort(r->node, r->node_count, sizeof *r->node, by_tag);
+        qsort(r->node, r->node_count, sizeof *r->node, by_abaqus_tag);
     for (size_t i = 1; i < r->node_count; i++)
         if (r->node[i - 1].tag == r->node[i].tag) {
             err = tac_fail(r->b->ctx, TAC_ERR_INPUT,
@@ -334,7 +334,7 @@ static enum tac_err add_elements(struct inp *r)
         int64_t v[4] = {0};
         r->text.line = r->b->place = e->line;
         for (int k = 0; k < CORNERS[e->fate]; k++)
-            TAC_TRY(find_node(r, e->node[k], &v[k]));
+            TAC_TRY(find_abaqus_node(r, e->node[k], &v[k]));
         if (e->fate == TETRAHEDRON)
             TAC_TRY(tac_builder_tetrahedron(r->b, v));
         if (e->fate == TRIANGLE || e->fate == QUAD)
@@ -356,7 +356,7 @@ enum tac_err tac_read_abaqus(const struct tac_file *file, struct tac_builder *b)
     b->unit = "line";
     bool more = !is_comment(&r.text) || next_line(&r.text);
     while (more && r.text.at < r.text.end) {
-        if (is_blank(&r.text)) {
+        if (is_abaqus_blank(&r.text)) {
             more = next_line(&r.text);
             continue;
         }

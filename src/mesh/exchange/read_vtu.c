@@ -28,8 +28,8 @@ struct vtu {
     enum tac_err err; /* of a handler */
 };
 
-static enum tac_err fail(struct vtu *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static enum tac_err fail(struct vtu *v, const char *format, ...)
+static enum tac_err fail_at_line(struct vtu *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static enum tac_err fail_at_line(struct vtu *v, const char *format, ...)
 {
     char sentence[512];
     va_list args;
@@ -60,13 +60,14 @@ static enum tac_err begin_file(struct vtu *v, const char *const *list)
 {
     const char *type = attribute(list, "type"), *compressor = attribute(list, "compressor");
     if (type == NULL || strcmp(type, "UnstructuredGrid") != 0)
-        return fail(v, "the file is a VTK file of type '%.40s'; only those of type UnstructuredGrid are read",
-                    type ? type : "");
+        return fail_at_line(v, "the file is a VTK file of type '%.40s'; only those of type UnstructuredGrid are read",
+                            type ? type : "");
     v->format.big_endian = says(list, "byte_order", "BigEndian");
     v->format.header = says(list, "header_type", "UInt64") ? 8 : 4;
     v->format.compressed = compressor != NULL;
     if (compressor != NULL && strcmp(compressor, "vtkZLibDataCompressor") != 0)
-        return fail(v, "the data are packed by '%.40s'; only vtkZLibDataCompressor is known here, or none", compressor);
+        return fail_at_line(v, "the data are packed by '%.40s'; only vtkZLibDataCompressor is known here, or none",
+                            compressor);
     return TAC_OK;
 }
 
@@ -76,8 +77,8 @@ static enum tac_err count_of(struct vtu *v, const char *const *list, const char 
     char *end = NULL;
     const long long value = text ? strtoll(text, &end, 10) : -1;
     if (text == NULL || end == text || *end != '\0' || value < 0 || value > TAC_MESH_LIMIT)
-        return fail(v, "%s must be a whole number from 0 to %" PRId64 ", not '%.40s'", name, TAC_MESH_LIMIT,
-                    text ? text : "");
+        return fail_at_line(v, "%s must be a whole number from 0 to %" PRId64 ", not '%.40s'", name, TAC_MESH_LIMIT,
+                            text ? text : "");
     *out = value;
     return TAC_OK;
 }
@@ -97,7 +98,7 @@ done:
     return err;
 }
 
-static enum tac_err type_of(struct vtu *v, const char *const *list, struct tac_vtu_array *a)
+static enum tac_err vtu_type_of(struct vtu *v, const char *const *list, struct tac_vtu_array *a)
 {
     static const struct {
         const char *name;
@@ -114,7 +115,7 @@ static enum tac_err type_of(struct vtu *v, const char *const *list, struct tac_v
             a->width = types[k].width;
             return TAC_OK;
         }
-    return fail(v, "the array \"%s\" is of the type '%.40s', which is none", a->name, type ? type : "");
+    return fail_at_line(v, "the array \"%s\" is of the type '%.40s', which is none", a->name, type ? type : "");
 }
 
 static enum tac_err begin_array(struct vtu *v, const char *const *list, struct tac_vtu_array *a)
@@ -123,22 +124,22 @@ static enum tac_err begin_array(struct vtu *v, const char *const *list, struct t
     const char *format = attribute(list, "format"), *offset = attribute(list, "offset");
     char *end = NULL;
     if (a->kind != TAC_VTU_MISSING)
-        return fail(v, "a second array \"%s\" begins", a->name);
-    TAC_TRY(type_of(v, list, a));
+        return fail_at_line(v, "a second array \"%s\" begins", a->name);
+    TAC_TRY(vtu_type_of(v, list, a));
     a->line = (int64_t)XML_GetCurrentLineNumber(v->parser);
     if (a != &v->piece[v->piece_count - 1].array[POINTS] && a->kind == TAC_VTU_FLOAT)
-        TAC_TRY(fail(v, "the array \"%s\" holds no whole numbers", a->name));
+        TAC_TRY(fail_at_line(v, "the array \"%s\" holds no whole numbers", a->name));
     if (format != NULL && strcmp(format, "appended") == 0) {
         a->format = TAC_VTU_APPENDED;
         a->offset = offset ? strtoull(offset, &end, 10) : 0;
         if (offset == NULL || end == offset || *end != '\0')
-            TAC_TRY(fail(v, "the array \"%s\" does not say its offset", a->name));
+            TAC_TRY(fail_at_line(v, "the array \"%s\" does not say its offset", a->name));
         goto done;
     }
     a->format = format != NULL && strcmp(format, "binary") == 0 ? TAC_VTU_BINARY : TAC_VTU_ASCII;
     if (a->format == TAC_VTU_ASCII && format != NULL && strcmp(format, "ascii") != 0)
-        TAC_TRY(
-            fail(v, "the array \"%s\" has the format '%.40s'; ascii, binary and appended are known", a->name, format));
+        TAC_TRY(fail_at_line(v, "the array \"%s\" has the format '%.40s'; ascii, binary and appended are known",
+                             a->name, format));
     v->into = a;
     v->text_capacity = 0;
 done:
@@ -152,7 +153,7 @@ static enum tac_err begin_appended(struct vtu *v, const char *const *list)
     const char *mark = memchr(v->file->data + at, '_', v->file->size - (size_t)at);
     v->format.raw = says(list, "encoding", "raw");
     if (mark == NULL)
-        return fail(v, "no '_' follows, behind which the appended data begin; the file is cut off");
+        return fail_at_line(v, "no '_' follows, behind which the appended data begin; the file is cut off");
     v->format.data = mark + 1;
     v->format.data_end = v->file->data + v->file->size;
     XML_StopParser(v->parser, XML_FALSE);
@@ -169,7 +170,7 @@ static void XMLCALL begin_element(void *user, const char *name, const char **lis
         v->err = begin_file(v, list);
         v->grid = true;
     } else if (!v->grid) {
-        v->err = fail(v, "expected <VTKFile>, not <%.40s>", name);
+        v->err = fail_at_line(v, "expected <VTKFile>, not <%.40s>", name);
     } else if (strcmp(name, "Piece") == 0) {
         v->err = begin_piece(v, list);
     } else if (strcmp(name, "Points") == 0) {
@@ -221,7 +222,7 @@ static void XMLCALL refuse_doctype(void *user, const char *name, const char *sys
 {
     struct vtu *v = user;
     if (!v->err)
-        v->err = fail(v, "the file has a DOCTYPE, which no mesh needs; take it out");
+        v->err = fail_at_line(v, "the file has a DOCTYPE, which no mesh needs; take it out");
     XML_StopParser(v->parser, XML_FALSE);
 }
 
@@ -242,7 +243,7 @@ static enum tac_err parse(struct vtu *v)
         if (status != XML_STATUS_OK && v->format.data == NULL)
             return XML_GetErrorCode(v->parser) == XML_ERROR_NO_MEMORY
                        ? tac_fail(v->ctx, TAC_ERR_RUN, "out of memory while reading '%s'", v->file->path)
-                       : fail(v, "the XML is wrong: %s", XML_ErrorString(XML_GetErrorCode(v->parser)));
+                       : fail_at_line(v, "the XML is wrong: %s", XML_ErrorString(XML_GetErrorCode(v->parser)));
         at += size;
         left -= (size_t)size;
         if (last)

@@ -18,7 +18,7 @@ struct stream {
     int left_count, left_at;
 };
 
-static enum tac_err fail(const struct stream *s, const char *what)
+static enum tac_err fail_data(const struct stream *s, const char *what)
 {
     return tac_fail(s->ctx, TAC_ERR_INPUT, "%s, line %" PRId64 ": the array \"%s\" %s", s->path, s->array->line,
                     s->array->name, what);
@@ -44,7 +44,7 @@ static enum tac_err next_four(struct stream *s)
         while (s->at < s->end && strchr(" \t\r\n", *s->at) != NULL && *s->at != '\0')
             s->at++;
         if (s->at == s->end)
-            return fail(s, "ends too early; the file is cut off");
+            return fail_data(s, "ends too early; the file is cut off");
         const char c = *s->at++;
         if (c == '=' && digits >= 2) {
             filled++;
@@ -53,7 +53,7 @@ static enum tac_err next_four(struct stream *s)
             bits = bits << 6 | (uint32_t)digit(c);
             digits++;
         } else {
-            return fail(s, "is no base64, though the file says so");
+            return fail_data(s, "is no base64, though the file says so");
         }
     }
     s->left_at = 0;
@@ -68,7 +68,7 @@ static enum tac_err get(struct stream *s, size_t count, unsigned char *out)
     enum tac_err err = TAC_OK;
     if (!s->base64) {
         if ((size_t)(s->end - s->at) < count)
-            return fail(s, "ends too early; the file is cut off");
+            return fail_data(s, "ends too early; the file is cut off");
         memcpy(out, s->at, count);
         s->at += count;
         return TAC_OK;
@@ -111,11 +111,11 @@ static enum tac_err inflate_block(struct stream *s, uint64_t packed, uint64_t si
     unsigned char *block = NULL;
     uLongf got = (uLongf)size;
     if (packed > (uint64_t)(s->end - s->at))
-        return fail(s, "ends too early; the file is cut off");
+        return fail_data(s, "ends too early; the file is cut off");
     TAC_TRY(tac_alloc(s->ctx, (size_t)packed, 1, &block));
     TAC_TRY(get(s, (size_t)packed, block));
     if (uncompress(out, &got, block, (uLong)packed) != Z_OK || got != size)
-        err = fail(s, "cannot be unpacked; the file is damaged");
+        err = fail_data(s, "cannot be unpacked; the file is damaged");
 done:
     free(block);
     return err;
@@ -134,7 +134,7 @@ static enum tac_err read_compressed(struct stream *s, const struct tac_vtu_forma
     if (blocks > (uint64_t)(s->end - s->at) || last > size ||
         (blocks > 1 && (size > most_bytes || (size > 0 && blocks - 1 > most_bytes / size))) ||
         (blocks > 0 && (blocks - 1) * size + (last ? last : size) > most_bytes)) {
-        err = fail(s, "says that it is larger than it can be; the file is damaged or cut off");
+        err = fail_data(s, "says that it is larger than it can be; the file is damaged or cut off");
         goto done;
     }
     const size_t total = blocks > 0 ? (size_t)((blocks - 1) * size + (last ? last : size)) : 0;
@@ -146,7 +146,7 @@ static enum tac_err read_compressed(struct stream *s, const struct tac_vtu_forma
         sum += packed[k] < UINT32_MAX ? packed[k] : UINT32_MAX;
         /* zlib packs by 1032 at most, and the text of base64 is longer than its bytes. */
         if (sum > (uint64_t)(s->end - s->at) || (k + 1 == blocks && last ? last : size) > 1032 * packed[k] + 64) {
-            err = fail(s, "says that it is larger than it can be; the file is damaged or cut off");
+            err = fail_data(s, "says that it is larger than it can be; the file is damaged or cut off");
             goto done;
         }
     }
@@ -169,7 +169,7 @@ static enum tac_err read_plain(struct stream *s, const struct tac_vtu_format *f,
     uint64_t bytes = 0;
     TAC_TRY(get_header(s, f, &bytes));
     if (bytes > most_bytes || bytes > (uint64_t)(s->end - s->at) + 3) {
-        err = fail(s, "says that it is larger than it can be; the file is damaged or cut off");
+        err = fail_data(s, "says that it is larger than it can be; the file is damaged or cut off");
         goto done;
     }
     TAC_TRY(tac_alloc(s->ctx, (size_t)bytes, 1, &a->number));
@@ -230,9 +230,9 @@ enum tac_err tac_vtu_decode(struct tac_ctx *ctx, const char *path, const struct 
     s.end = a->text + a->text_size;
     if (a->format == TAC_VTU_APPENDED) {
         if (f->data == NULL)
-            return fail(&s, "lies in appended data, which the file has not; it is cut off");
+            return fail_data(&s, "lies in appended data, which the file has not; it is cut off");
         if (a->offset > (uint64_t)(f->data_end - f->data))
-            return fail(&s, "begins behind the end of the appended data; the file is cut off");
+            return fail_data(&s, "begins behind the end of the appended data; the file is cut off");
         s.at = f->data + a->offset;
         s.end = f->data_end;
         s.base64 = !f->raw;

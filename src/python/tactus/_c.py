@@ -76,7 +76,7 @@ PROTOTYPES = {
     "tac_simulation_destroy": "void (struct tac_simulation **)",
     "tac_simulation_advance": "enum tac_err (struct tac_simulation *, double)",
     "tac_simulation_time": "double (const struct tac_simulation *)",
-    "tac_simulation_active": "void (struct tac_simulation *, bool (*)(void *), void *)",
+    "tac_simulation_watch": "void (struct tac_simulation *, bool (*)(void *), void *)",
     "tac_simulation_vertices": "tac_lid (const struct tac_simulation *)",
     "tac_simulation_copy": "enum tac_err (struct tac_simulation *, tac_lid, tac_gid *, double *, double *)",
     "tac_simulation_scene": "const struct tac_scene * (const struct tac_simulation *)",

@@ -258,7 +258,7 @@ class Simulation:
             raise
         self._closed_why = ""
         self._watch = _c.WATCHER(self._go_on)
-        self.library.tac_simulation_active(self._sim, self._watch, None)
+        self.library.tac_simulation_watch(self._sim, self._watch, None)
         _open.add(self)
         self._describe()
 

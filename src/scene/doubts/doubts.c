@@ -64,17 +64,15 @@ static void doubt_cloth(struct tac_reader *reader, const uint8_t *is_free)
     if (count > 1)
         snprintf(more, sizeof more, " (and %d bodies more)", (int)(count - 1));
     if (body->material >= 0)
-        tac_scene_warn(
-            reader, where,
-            "\"%.60s\"%s has triangles and is free, but nothing holds it together: its vertices move each by "
-            "itself; give materials.%.60s a \"stretch\"",
-            body->name, more, s->settings->material[body->material].name);
+        tac_scene_warn(reader, where,
+                       "\"%.60s\"%s has triangles and is free, but nothing holds it together: each of its vertices "
+                       "moves by itself; give materials.%.60s a \"stretch\"",
+                       body->name, more, s->settings->material[body->material].name);
     else
-        tac_scene_warn(
-            reader, where,
-            "\"%.60s\"%s has triangles and is free, but nothing holds it together: its vertices move each by "
-            "itself; give it a material with a \"stretch\"",
-            body->name, more);
+        tac_scene_warn(reader, where,
+                       "\"%.60s\"%s has triangles and is free, but nothing holds it together: each of its vertices "
+                       "moves by itself; give it a material with a \"stretch\"",
+                       body->name, more);
 }
 
 enum tac_err tac_scene_doubts(struct tac_reader *reader, bool told_thickness)

@@ -158,7 +158,7 @@ static void add_triangle(const double *x, struct tac_accum sum[SUMS])
     tac_accum_add(&sum[VOLUME], tac_dot(x, cross) / 6);
 }
 
-static enum tac_err measure(struct tac_reader *reader, tac_lid b, struct shape *shape)
+static enum tac_err measure_shape(struct tac_reader *reader, tac_lid b, struct shape *shape)
 {
     const struct tac_rows *rows = &reader->rows[b][TAC_VERTICES];
     const struct tac_body *body = &reader->scene->settings->body[b];
@@ -263,8 +263,8 @@ static void doubt_locking(struct tac_reader *reader, const struct tac_body *body
 /* ---- neighbours ---- */
 
 /* Records that begin with an id of their own come together: on several ranks by the id. */
-static enum tac_err bring(struct tac_reader *reader, enum tac_err err, size_t count, void *record, size_t size,
-                          void *came, size_t *total)
+static enum tac_err gather_by_id(struct tac_reader *reader, enum tac_err err, size_t count, void *record, size_t size,
+                                 void *came, size_t *total)
 {
     int32_t *to = NULL;
     char **out = came;
@@ -306,7 +306,7 @@ static enum tac_err count_flips(struct tac_reader *reader, tac_lid b, int64_t *f
         const tac_gid one = v[k % 3] - body->vertex_begin, two = v[(k + 1) % 3] - body->vertex_begin;
         side[k] = one < two ? (struct side){one * vertices + two, 1} : (struct side){two * vertices + one, 0};
     }
-    err = bring(reader, err, count, side, sizeof *side, &came, &total);
+    err = gather_by_id(reader, err, count, side, sizeof *side, &came, &total);
     if (!err)
         err = tac_sort_records(reader->ctx, total, sizeof *came, came);
     *flips = 0;
@@ -368,7 +368,7 @@ static enum tac_err count_near(struct tac_reader *reader, tac_lid b, double most
     for (size_t i = 0; i < count && !err; i++)
         filled += put_near(reader->scene->mesh->x + 3 * ((size_t)rows->begin + i), rows->number + (int64_t)i, 64 * most,
                            most, record + filled);
-    err = bring(reader, err, filled, record, sizeof *record, &came, &total);
+    err = gather_by_id(reader, err, filled, record, sizeof *record, &came, &total);
     if (!err)
         err = tac_sort_records(reader->ctx, total, sizeof *came, came);
     *found = 0;
@@ -414,17 +414,16 @@ static enum tac_err doubt_foreign(struct tac_reader *reader, tac_lid b, const st
     if (most > 0)
         TAC_TRY(count_near(reader, b, most, &near));
     if (near > 0)
-        tac_scene_warn(
-            reader, place,
-            "has %lld vertices of %d that lie within %.1g m of another one: there its elements hang together "
-            "nowhere; join them by \"weld\": %.1g",
-            (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
+        tac_scene_warn(reader, place,
+                       "has %lld vertices of %d that lie within %.1g m of another one: its elements are not joined "
+                       "there; join them by \"weld\": %.1g",
+                       (long long)near, (int)(body->vertex_end - body->vertex_begin), most, most / body->scale);
     TAC_TRY(count_flips(reader, b, &flips));
     if (flips > 0)
         tac_scene_warn(
             reader, place,
             "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
-            "bending take sides by that; let all of them go round alike",
+            "bending depend on the side; give all triangles the same orientation",
             (long long)flips, body->name);
 done:
     return err;
@@ -454,7 +453,7 @@ enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *i
         struct shape shape = {0};
         if (!is_free[b] || body->triangle_end == body->triangle_begin)
             continue;
-        TAC_TRY(measure(reader, b, &shape));
+        TAC_TRY(measure_shape(reader, b, &shape));
         doubt_thickness(reader, body, &shape);
         doubt_pressure(reader, b, &shape);
         doubt_locking(reader, body, &shape);

@@ -12,7 +12,7 @@
 struct tac_spread_large {
     struct tac_ctx *ctx;   /* borrowed */
     tac_lid body;          /* whose mesh it is */
-    const char *path;      /* borrowed: of the file; of a mesh that is made, what sentences begin with */
+    const char *path;      /* borrowed: of the file; for a mesh that is made, the beginning of sentences */
     struct tac_hdf5 *file; /* owned; NULL: made */
     struct tac_mesh_blocks blocks;
     struct tac_extent *rows; /* borrowed */
@@ -37,18 +37,19 @@ static inline tac_lid *tac_spread_elements(const struct tac_spread_large *l, enu
     return table == TAC_TRIANGLES ? l->mesh->triangle : l->mesh->segment;
 }
 
-/* Local. What sentences begin with. */
+/* Local. Returns the origin of the rows, with which sentences begin. */
 static inline struct tac_origin tac_spread_origin(const struct tac_spread_large *l)
 {
     return (struct tac_origin){l->ctx, l->path, NULL, NULL};
 }
 
-/* Collective. Elements name vertices of the mesh, and different ones.  TAC_ERR_INPUT, naming the first that does not.
+/* Collective. Checks that each element names different vertices of the mesh.  TAC_ERR_INPUT, naming the first that does
+ * not.
  */
 enum tac_err tac_spread_check_indices(struct tac_spread_large *l, enum tac_table table);
-/* Collective. Elements have a length or an area.  TAC_ERR_INPUT. */
+/* Collective. Checks that elements have a length or an area.  TAC_ERR_INPUT. */
 enum tac_err tac_spread_check_sizes(struct tac_spread_large *l, enum tac_table table);
-/* Collective. No two elements have the same vertices.  TAC_ERR_INPUT, naming both. */
+/* Collective. Checks that no two elements have the same vertices.  TAC_ERR_INPUT, naming both. */
 enum tac_err tac_spread_check_repeats(struct tac_spread_large *l, enum tac_table table);
 /* Collective. Drops vertices that no element uses, with a warning; the others get new numbers and rows. */
 enum tac_err tac_spread_drop_unused(struct tac_spread_large *l);

@@ -170,7 +170,7 @@ static inline void world_end(struct world *w)
 
 static inline bool world_still(const struct world *w, tac_gid id)
 {
-    return w->model->still[id] != 0;
+    return tac_model_is_immovable(w->model, id);
 }
 
 static inline double world_seconds(tac_time t, const struct world *w)

@@ -199,11 +199,11 @@ static void active(struct tac_ctx *ctx)
     struct tac_simulation *sim = make(ctx, DROP, NULL), *alone = make(ctx, DROP, NULL);
     struct tac_energy_row row[2];
     struct patience p = {0, ctx->rank == ctx->size - 1 ? 5 : 1000000};
-    tac_simulation_active(sim, go_on, &p);
+    tac_simulation_watch(sim, go_on, &p);
     EXPECT(tac_simulation_advance(sim, .25) == TAC_ERR_STOPPED && ctx->error[0] != '\0');
     EXPECT(tac_simulation_time(sim) > 0 && tac_simulation_time(sim) < .25);
     EXPECT(tac_simulation_energy(sim, &row[0]) == TAC_ERR_INPUT);
-    tac_simulation_active(sim, NULL, NULL);
+    tac_simulation_watch(sim, NULL, NULL);
     EXPECT(tac_simulation_advance(sim, .25) == TAC_OK && tac_simulation_advance(alone, .25) == TAC_OK);
     EXPECT(bits(ctx, sim) == bits(ctx, alone));
     EXPECT(tac_simulation_energy(sim, &row[0]) == TAC_OK && tac_simulation_energy(alone, &row[1]) == TAC_OK);
