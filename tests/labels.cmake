@@ -71,7 +71,7 @@ set(TACTUS_LONG
 # vertices migrate at every commit, and for large scenes.
 set(TACTUS_SHARED_OUT
   ranks_scenes ranks_scenes_shipped ranks_sanitize ranks_restart ranks_restart_spread ranks_near ranks_found_in_repair ranks_free
-  ranks_silent ranks_silent_free ranks_silent_alone ranks_silent_shared ranks_silent_asleep ranks_still_far
+  ranks_silent ranks_silent_free ranks_silent_alone ranks_silent_shared ranks_silent_asleep ranks_immovable_far
   ranks_deals ranks_deals_layers ranks_pieces ranks_kill ranks_damage ranks_full_disk ranks_stress
   record_same record_restart record_faults faults_ranks faults_files faults_ranks_kills
   audit_runs audit_cases elements_solid elements_volume io_goes_on

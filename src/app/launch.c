@@ -51,7 +51,7 @@ struct tac_launch tac_launch_look(void)
     if (getenv("PMIX_NAMESPACE") != NULL || getenv("PMIX_RANK") != NULL)
         launch.how = TAC_LAUNCH_TOGETHER;
     else if (step && !knows_slurm())
-        launch.how = TAC_LAUNCH_APART;
+        launch.how = TAC_LAUNCH_UNCONNECTED;
     else if (step || getenv("PMI_RANK") != NULL || getenv("PMI_SIZE") != NULL)
         launch.how = TAC_LAUNCH_PERHAPS;
     else

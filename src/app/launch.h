@@ -2,7 +2,7 @@
  * cannot, told from the environment before MPI is started.  Open MPI aborts with a page of text where it cannot start.
  *
  *     struct tac_launch launch = tac_launch_look();
- *     if (launch.how == TAC_LAUNCH_APART) return tac_launch_fail(ctx, &launch, "run");
+ *     if (launch.how == TAC_LAUNCH_UNCONNECTED) return tac_launch_fail(ctx, &launch, "run");
  */
 #ifndef TACTUS_APP_LAUNCH_H
 #define TACTUS_APP_LAUNCH_H
@@ -10,10 +10,10 @@
 #include <tactus/base.h>
 
 enum tac_launch_how {
-    TAC_LAUNCH_ALONE,    /* one process, whatever a batch system's variables say */
-    TAC_LAUNCH_TOGETHER, /* by mpirun, or what else MPI understands */
-    TAC_LAUNCH_PERHAPS,  /* by a process manager that some builds of MPI understand */
-    TAC_LAUNCH_APART     /* several by srun, with nothing to find each other by */
+    TAC_LAUNCH_ALONE,      /* one process, whatever a batch system's variables say */
+    TAC_LAUNCH_TOGETHER,   /* by mpirun, or what else MPI understands */
+    TAC_LAUNCH_PERHAPS,    /* by a process manager that some builds of MPI understand */
+    TAC_LAUNCH_UNCONNECTED /* several by srun, with nothing to find each other by */
 };
 
 struct tac_launch {

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     tac_hdf5_leave();
     if (steps_scene(argc, argv))
         tac_signals_catch();
-    if (launch.how == TAC_LAUNCH_APART && !asks_help(argc, argv) &&
+    if (launch.how == TAC_LAUNCH_UNCONNECTED && !asks_help(argc, argv) &&
         (steps_scene(argc, argv) || is_command(argc, argv, "audit"))) {
         ctx.rank = launch.rank;
         err = tac_launch_fail(&ctx, &launch, argv[1]);
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     } else if (launch.rank > 0 && launch.count != 1) {
         return TAC_OK; /* the first of them does it */
     }
-    const bool started = mpi && launch.how != TAC_LAUNCH_APART;
+    const bool started = mpi && launch.how != TAC_LAUNCH_UNCONNECTED;
     if (!err)
         err = find_command(&ctx, argc, argv, &command);
     if (!err && command != NULL)

@@ -217,7 +217,7 @@ static enum tac_err prove_if_near(struct tac_audit_search *s, int kind, tac_lid 
     struct tac_audit_pair pair = {.kind = kind, .n = n, .id = {id_a, id_b}, .keep = keep};
     bool ever_free = false;
     double large = 0;
-    if (tac_boxes_apart(box_a->lo, box_a->hi, box_b->lo, box_b->hi, keep + s->watched + s->round))
+    if (tac_boxes_separated(box_a->lo, box_a->hi, box_b->lo, box_b->hi, keep + s->watched + s->round))
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = 0; j < n - first; j++)

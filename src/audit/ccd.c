@@ -46,8 +46,8 @@ static void filter_at(struct filter *filter, const struct tac_ccd_problem *probl
 }
 
 /* Is the bounding box of the corners farther from the origin than the separation? */
-static bool apart_along_axes(const struct tac_ccd_problem *problem, const struct filter *filter,
-                             const double f[3][CORNERS])
+static bool separated_along_axes(const struct tac_ccd_problem *problem, const struct filter *filter,
+                                 const double f[3][CORNERS])
 {
     double square = 0, separation = problem->separation[1];
     for (int k = 0; k < 3; k++) {
@@ -84,8 +84,8 @@ static double margin(const struct tac_ccd_problem *problem, const struct filter 
     return (error + need) * (1 + 0x1p-48) + TAC_CCD_TINY;
 }
 
-static bool apart_along(const struct tac_ccd_problem *problem, const struct filter *filter, const double f[3][CORNERS],
-                        const double n[3])
+static bool separated_along(const struct tac_ccd_problem *problem, const struct filter *filter,
+                            const double f[3][CORNERS], const double n[3])
 {
     double lo, hi, need = margin(problem, filter, n);
     range_along(f, n, &lo, &hi, NULL);
@@ -93,8 +93,8 @@ static bool apart_along(const struct tac_ccd_problem *problem, const struct filt
 }
 
 /* Gilbert's steps towards the point of the hull nearest to the origin; the plane through each is tried. */
-static bool apart_somehow(const struct tac_ccd_problem *problem, const struct filter *filter,
-                          const double f[3][CORNERS], double n[3], int steps)
+static bool separated_by_any_plane(const struct tac_ccd_problem *problem, const struct filter *filter,
+                                   const double f[3][CORNERS], double n[3], int steps)
 {
     for (int step = 0; step < steps; step++) {
         double lo, hi, toward[3], dot = 0, square = 0;
@@ -118,8 +118,8 @@ static bool apart_somehow(const struct tac_ccd_problem *problem, const struct fi
 
 /* Does a plane surely part the box's hull from the ball of the separation?  Tried are the normal of the primitives in
  * the box's middle, then planes across ways to the nearest point. */
-static bool apart_along_planes(const struct tac_ccd_problem *problem, const struct filter *filter,
-                               const double f[3][CORNERS], int steps)
+static bool separated_along_planes(const struct tac_ccd_problem *problem, const struct filter *filter,
+                                   const double f[3][CORNERS], int steps)
 {
     double middle[3][4], n[3];
     for (int k = 0; k < 3; k++)
@@ -132,12 +132,12 @@ static bool apart_along_planes(const struct tac_ccd_problem *problem, const stru
             dv[k] = (middle[k][1] + middle[k][3]) - (middle[k][0] + middle[k][2]);
         }
         tac_cross(n, du, dv);
-        if (apart_along(problem, filter, f, n))
+        if (separated_along(problem, filter, f, n))
             return true;
     }
     for (int k = 0; k < 3; k++)
         n[k] = 0.125 * ((middle[k][0] + middle[k][1]) + (middle[k][2] + middle[k][3]));
-    return apart_somehow(problem, filter, f, n, steps);
+    return separated_by_any_plane(problem, filter, f, n, steps);
 }
 
 /* The corner nearest to the origin is surely within the separation: its index, else -1. */
@@ -298,7 +298,7 @@ static enum tac_err look_into(struct tac_ctx *ctx, struct search *search, const 
 {
     double begin = begin_of(box), end = end_of(box);
     int i = widest(search, filter, box);
-    if (i < 0 && apart_along_planes(search->problem, filter, box->f, LAST_STEPS))
+    if (i < 0 && separated_along_planes(search->problem, filter, box->f, LAST_STEPS))
         return TAC_OK;
     int corner = corner_within(search->problem, filter, box->f);
     if (corner >= 0) {
@@ -337,8 +337,8 @@ static enum tac_err search_boxes(struct tac_ctx *ctx, struct search *search, con
         if (box.depth != filter.depth)
             filter_at(&filter, search->problem, box.depth);
         search->boxes++;
-        if (!apart_along_axes(search->problem, &filter, box.f) &&
-            !apart_along_planes(search->problem, &filter, box.f, STEPS))
+        if (!separated_along_axes(search->problem, &filter, box.f) &&
+            !separated_along_planes(search->problem, &filter, box.f, STEPS))
             err = look_into(ctx, search, &filter, &box);
     }
     return err;
@@ -384,8 +384,8 @@ enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, str
         break;
     }
     filter_at(&filter, &problem, 0);
-    if ((query->separation > 0 && apart_along_axes(&problem, &filter, problem.f)) ||
-        apart_along_planes(&problem, &filter, problem.f, STEPS))
+    if ((query->separation > 0 && separated_along_axes(&problem, &filter, problem.f)) ||
+        separated_along_planes(&problem, &filter, problem.f, STEPS))
         return TAC_OK;
     struct box root = {.level = {0, 0, 0}};
     memcpy(root.f, problem.f, sizeof root.f);

@@ -1,4 +1,4 @@
-/* candidates.c: the lists of candidate pairs: trajectory bounds and boxes, and how a list is made
+/* candidates.c: builds the lists of candidate pairs: trajectory bounds, boxes, and the list itself
  * (docs/reference/engine.md, Candidates). */
 #include "broadphase/patches.h"
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void leave_arrays(struct tac_candidates *c)
     tac_halo_tell_no_more(c->halo, c);
 }
 
-static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
+static enum tac_err allocate_arrays(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
     const size_t n = (size_t)view->state->capacity, bodies = (size_t)c->body_count;
@@ -47,7 +47,7 @@ static enum tac_err allocate(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->tree, &c->tree));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->patches, &c->patches));
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
-    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->still));
+    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->immovable));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->bordered));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->sorted.order, &c->sorted.order));
     TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sorted.sweep, &c->sorted.sweep));
@@ -73,7 +73,7 @@ enum tac_err tac_candidates_create(struct tac_view *view, struct tac_candidates 
     struct tac_candidates *c = NULL;
     TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, 1, sizeof *c, &c)));
     c->body_count = view->scene->settings->body_count;
-    TAC_TRY(tac_agree(view->ctx, allocate(view, c)));
+    TAC_TRY(tac_agree(view->ctx, allocate_arrays(view, c)));
     TAC_TRY(tac_candidates_measure(view, c));
     /* Patches before the tree of a body: the tree that sorts primitives into patches is gone by then. */
     for (tac_lid b = 0; b < c->body_count && err == TAC_OK; b++)
@@ -118,7 +118,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates)
     free(c->taken);
     free(c->scratch);
     free(c->frame);
-    free(c->still);
+    free(c->immovable);
     free(c->bordered);
     free(c->sorted.order);
     free(c->sorted.sweep);
@@ -137,11 +137,11 @@ void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_l
         path_bound->x[k] = x - from_s * path_bound->v[k];
         c->extent = fmax(c->extent, fmax(fabs(x), fabs(path_bound->x[k])) + fabs(move->u[k]));
     }
-    path_bound->radius = c->still[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
+    path_bound->radius = c->immovable[view->scene->mesh->vertex_body[v]] ? 0 : fmax(c->skin, 2 * move->deviation);
     path_bound->offset = 0;
 }
 
-/* Trajectory bounds along the chords of the pass. */
+/* Sets the trajectory bounds along the chords of the pass. */
 static void lay_path_bounds(struct tac_view *view, struct tac_candidates *c, double window_s)
 {
     c->extent = 0;
@@ -291,7 +291,7 @@ static enum tac_err take_part(struct tac_view *view)
 }
 
 /* Marks the ghosts that candidates have, and those that they may have after a repair. */
-static enum tac_err subscribe(struct tac_view *view, const struct tac_candidates *c)
+static enum tac_err subscribe_to_ghosts(struct tac_view *view, const struct tac_candidates *c)
 {
     memset(view->halo->mark, 0, (size_t)view->state->count);
     for (size_t k = 0; k < c->remote.count; k++) /* repairs may find pairs with them */
@@ -311,7 +311,7 @@ static void lay_boxes(struct tac_view *view, struct tac_candidates *c)
 {
     tac_candidates_frames(view, c);
     for (tac_lid b = 0; b < c->body_count; b++) {
-        if (!c->still[b] || c->tree[b]->stale)
+        if (!c->immovable[b] || c->tree[b]->stale)
             tac_candidates_boxes(view, c, b, &c->primitive[c->primitive_begin[b]], c->tree[b]);
         if (c->remote.count && c->remote.begin[b + 1] > c->remote.begin[b])
             tac_candidates_boxes(view, c, b, &c->remote.primitive[c->remote.begin[b]], c->remote.tree[b]);
@@ -355,7 +355,7 @@ enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *
     c->start = view->state->now;
     c->end = view->state->now + c->span;
     if (view->halo)
-        TAC_TRY(subscribe(view, c));
+        TAC_TRY(subscribe_to_ghosts(view, c));
     c->builds++;
     view->counters->candidate_builds++;
     view->counters->candidates = (int64_t)c->count;
@@ -385,7 +385,7 @@ void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
             c->list[k].slot = slot[c->list[k].slot];
 }
 
-size_t tac_candidates_active(const struct tac_candidates *c, tac_time t)
+size_t tac_candidates_before(const struct tac_candidates *c, tac_time t)
 {
     double share = (double)(t - c->start) / (double)c->span;
     int slice = (int)(share * SLICES) + 1; /* one more: the share was rounded */

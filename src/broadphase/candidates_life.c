@@ -1,9 +1,9 @@
-/* candidates_life.c: how long lists of candidate pairs live (docs/reference/engine.md, Candidates). */
+/* candidates_life.c: chooses the lifetime of lists of candidate pairs (docs/reference/engine.md, Candidates). */
 #include "broadphase/candidates.h"
 
 static const double STEP = 1.5; /* of lifetimes */
 
-/* What it has cost, on the rank where that was most: each rank makes its own part. */
+/* Computes the largest cost of the list on any rank; each rank makes its own part of the list. */
 static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
 {
     *cost = (double)c->cost.build + (double)c->cost.repair + TAC_LOOK_COST * (double)c->cost.looks;

@@ -1,7 +1,7 @@
-/* candidates_pairs.c: which pairs of features of two primitives may touch while the trajectory bounds hold.
+/* candidates_pairs.c: finds the pairs of features of two primitives that may touch while the trajectory bounds hold.
  *
- * A pair of primitives whose boxes overlap is left at once where a lower bound of the distance shows that it cannot
- * touch.  The pairs of features that remain are looked at four of one type side by side (geometry/distance_four.h).
+ * Two primitives whose boxes overlap are rejected at once if a lower bound of their distance shows that they cannot
+ * touch. The remaining pairs of features are computed four of one type side by side (geometry/distance_four.h).
  */
 #include "broadphase/candidates_search.h"
 #include "geometry/distance_four.h"
@@ -13,20 +13,21 @@
 /* A pair at the time from which the trajectory bounds are searched. */
 struct look {
     double d;      /* distance of the centres, m */
-    double room;   /* what is left of it without the radii and rounding, m */
-    double travel; /* most that it changes by over what is left of the lifetime, m */
+    double room;   /* the distance less the radii and rounding, m */
+    double travel; /* largest change of the distance over the rest of the lifetime, m */
     double start;  /* distance at the start of the scene, m */
-    double clear;  /* a straight way: what is left on all of it as `room`, seen along one direction; else -infinity */
+    double clear;  /* for straight paths: a lower bound of `room` on the whole path, along one direction; otherwise
+                      -infinity */
 };
 
-/* Hands on a pair if it may touch while the trajectory bounds hold. */
-static enum tac_err hand_on(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair,
-                            const struct look *look)
+/* Passes a pair to search->take if it may touch while the trajectory bounds hold. */
+static enum tac_err pass_pair_on(struct tac_search *search, enum tac_pair_type type,
+                                 const struct tac_waiting_pair *pair, const struct look *look)
 {
     struct tac_form form;
     tac_model_thickness(search->view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
     const double first = form.radius + form.thickness * search->view->margin, room = look->room - first;
-    /* Of what is left of the lifetime, before which nothing happens. */
+    /* The share of the rest of the lifetime before which the pair cannot touch. */
     const double wait = room <= 0 ? 0 : room / look->travel;
     if (wait > 1 || look->clear > first)
         return TAC_OK;
@@ -57,7 +58,7 @@ static double least_along(int first, int n, const double along[3], const double 
     return least;
 }
 
-/* A pair of any type, alone. */
+/* Looks at one pair of any type. */
 static enum tac_err look_at_one(struct tac_search *search, enum tac_pair_type type, const struct tac_waiting_pair *pair)
 {
     const struct tac_candidates *c = search->c;
@@ -89,7 +90,7 @@ static enum tac_err look_at_one(struct tac_search *search, enum tac_pair_type ty
         memcpy(x[i], &search->view->scene->mesh->x[3 * pair->v[i]], sizeof x[i]);
     tac_near_pair(type, x, &near);
     look.start = near.d;
-    return hand_on(search, type, pair, &look);
+    return pass_pair_on(search, type, pair, &look);
 }
 
 /* Four rows of four numbers, from the addresses p[]. */
@@ -141,7 +142,8 @@ TAC_FOUR_INLINE tac_four four_along(int first, const tac_four along[3], const ta
     return least;
 }
 
-/* look_at_one() of four pairs of one type side by side; of `count`, the others repeat the first. */
+/* Does what look_at_one() does, for four pairs of one type side by side; if `count` is less, the others repeat the
+ * first. */
 TAC_VERSIONS
 static enum tac_err look_at_four(struct tac_search *search, int edges, const struct tac_waiting_pair *pair, int count)
 {
@@ -194,7 +196,7 @@ static enum tac_err look_at_four(struct tac_search *search, int edges, const str
     const tac_four start = distances(edges, x, along);
     for (int l = 0; l < count; l++)
         if (!(gone >> l & 1))
-            TAC_TRY(hand_on(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l], clear[l]}));
+            TAC_TRY(pass_pair_on(search, type, p[l], &(struct look){d[l], room[l], travel[l], start[l], clear[l]}));
 done:
     return err;
 }
@@ -224,8 +226,8 @@ static bool is_ours(const struct tac_view *view, enum tac_pair_type type, const 
 }
 
 /* Looks at a pair, now or when there are four of its type. */
-static enum tac_err consider(struct tac_search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
-                             const tac_lid *va, const tac_lid *vb)
+static enum tac_err consider_pair(struct tac_search *search, enum tac_pair_type type, tac_lid id_a, tac_lid id_b,
+                                  const tac_lid *va, const tac_lid *vb)
 {
     const struct tac_view *view = search->view;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type), edges = type == TAC_PAIR_EDGE_EDGE;
@@ -255,8 +257,8 @@ static enum tac_err consider(struct tac_search *search, enum tac_pair_type type,
 
 /* ---- two primitives whose boxes overlap ---- */
 
-/* Where the centres of a primitive's trajectory bounds begin, their ways over what is left of the lifetime, and the
- * largest radius. */
+/* The start positions of the centres of a primitive's trajectory bounds, their displacements over the rest of the
+ * lifetime, and the largest radius. */
 struct placed {
     double x[3][4], u[3][4]; /* the fourth numbers mean nothing */
     double radius;
@@ -279,7 +281,7 @@ TAC_FOUR_INLINE void place(const struct tac_candidates *c, const struct tac_prim
     }
 }
 
-/* Distance of places beyond which every pair of the two primitives is left out. */
+/* Returns the distance of positions beyond which every pair of the two primitives can be left out. */
 TAC_FOUR_INLINE double far_away(const struct tac_search *search, const struct tac_primitive *a, const struct placed *pa,
                                 const struct tac_primitive *b, const struct placed *pb)
 {
@@ -314,7 +316,7 @@ static bool is_far(const double *x, const double (*y)[4], int n, double away)
     return least > 0 && least * least > away * away * tac_dot(along, along);
 }
 
-/* The same of two edges: along the way from middle to middle. */
+/* Does the same for two edges, along the line from midpoint to midpoint. */
 TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const double *b0, const double *b1, double away)
 {
     double a[3], b[3], along[3];
@@ -328,9 +330,9 @@ TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const dou
     return room > 0 && room * room > away * away * length;
 }
 
-/* The same, in place of `away`, for one pair of neighbours in a fine mesh, of na and nb vertices: such a pair has at
- * most a part of its distance at the start as its thickness (contact.rest_fraction), and that distance is at most that
- * of any two of their vertices. */
+/* Returns a smaller value than `away` for one pair of neighbours in a fine mesh, with na and nb vertices: the thickness
+ * of such a pair is at most a part of its distance at the start (contact.rest_fraction), and this distance is at most
+ * that of any two of their vertices. */
 static double far_for(const struct tac_search *search, const tac_lid *va, int na, const tac_lid *vb, int nb,
                       double away)
 {
@@ -362,8 +364,8 @@ static enum tac_err vertices_against(struct tac_search *search, const struct tac
     for (int k = 0; k < a->count; k++)
         if ((a->vertices >> k & 1) && !has_vertex(b, a->v[k]) && !is_far(pa->x[k], pb->x, b->count, away) &&
             !(search->fine && is_far(pa->x[k], pb->x, b->count, far_for(search, &a->v[k], 1, b->v, b->count, away))))
-            TAC_TRY(consider(search, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
-                             (tac_lid)tac_scene_id(search->view->scene, a->v[k]), b->id, &a->v[k], b->v));
+            TAC_TRY(consider_pair(search, b->count == 3 ? TAC_PAIR_VERTEX_TRIANGLE : TAC_PAIR_VERTEX_SEGMENT,
+                                  (tac_lid)tac_scene_id(search->view->scene, a->v[k]), b->id, &a->v[k], b->v));
 done:
     return err;
 }
@@ -402,9 +404,9 @@ static enum tac_err edges_against(struct tac_search *search, const struct tac_pr
                 edges_are_far(pa->x[a0], pa->x[a1], pb->x[b0], pb->x[b1], far_for(search, ve, 2, vf, 2, away)))
                 continue;
             if (e < f)
-                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
+                TAC_TRY(consider_pair(search, TAC_PAIR_EDGE_EDGE, e, f, ve, vf));
             else if (f < e)
-                TAC_TRY(consider(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
+                TAC_TRY(consider_pair(search, TAC_PAIR_EDGE_EDGE, f, e, vf, ve));
         }
     }
 done:
@@ -435,7 +437,7 @@ enum tac_err tac_search_visit(void *context, int32_t ia, int32_t ib)
             a = b;
             b = swap;
         }
-        TAC_TRY(consider(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
+        TAC_TRY(consider_pair(search, TAC_PAIR_VERTEX_VERTEX, a->id, b->id, a->v, b->v));
     }
     if (edges)
         TAC_TRY(edges_against(search, a, &pa, b, &pb, away));

@@ -1,5 +1,5 @@
-/* candidates_primitives.c: what lists of candidates have from the scene, once: the primitives of each body, the skin,
- * and the bodies that never move. */
+/* candidates_primitives.c: computes, once, the data of candidate lists that depend on the scene alone: the primitives
+ * of each body, the skin, and the bodies that never move. */
 #include "broadphase/candidates.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@ static const double SKIN = .1, FINE_SKIN = .05; /* edges */
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-/* Vertices that are ours have a leaf here, and so do those that never move, whoever has them. */
+/* Adds a primitive. It stands for those of its vertices that this rank owns or that never move, unless an earlier
+ * primitive stands for them. */
 static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
@@ -95,8 +96,8 @@ done:
 /* The skin: a tenth of an edge, or half of that where an edge is less than twice the thickness; of particles alone, a
  * quarter of the thickness.  Twice the skin is less than what a pair of neighbours in a mesh has between its distance
  * at the start and its first layer (contact.rest_fraction); else all of them would be candidates.  In a fine mesh that
- * is a third of an edge, and what the skins leave of it is how far a patch may bend.  Also finds the bodies that never
- * move. Both are the same on all ranks, because a rank computes the trajectory bounds of the ghosts that it is told of.
+ * is a third of an edge, and a patch may bend by what the skins leave of it.  Also finds the bodies that never move.
+ * Both are the same on all ranks, because a rank computes the trajectory bounds of its ghosts itself.
  */
 enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates *c)
 {
@@ -112,15 +113,15 @@ enum tac_err tac_candidates_measure(struct tac_view *view, struct tac_candidates
         sum[1]++;
     }
     for (tac_lid b = 0; b < c->body_count; b++)
-        c->still[b] = 1;
+        c->immovable[b] = 1;
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (s->mesh->ever_free[i] || view->scripts->of[i] >= 0)
-            c->still[s->mesh->vertex_body[i]] = 0;
+            c->immovable[s->mesh->vertex_body[i]] = 0;
     memcpy(all, sum, sizeof all);
-    if (view->halo &&
-        (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
-         MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
-         MPI_Allreduce(MPI_IN_PLACE, c->still, c->body_count, MPI_UINT8_T, MPI_MIN, view->ctx->comm) != MPI_SUCCESS))
+    if (view->halo && (MPI_Reduce(sum, all, 2, MPI_DOUBLE, MPI_SUM, 0, view->ctx->comm) != MPI_SUCCESS ||
+                       MPI_Bcast(all, 2, MPI_DOUBLE, 0, view->ctx->comm) != MPI_SUCCESS ||
+                       MPI_Allreduce(MPI_IN_PLACE, c->immovable, c->body_count, MPI_UINT8_T, MPI_MIN,
+                                     view->ctx->comm) != MPI_SUCCESS))
         return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while measuring the scene");
     const double edge = all[1] > 0 ? all[0] / all[1] : 0, thickness = s->settings->contact.thickness;
     c->edge = edge;

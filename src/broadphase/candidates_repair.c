@@ -1,10 +1,10 @@
 /* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds
  * (docs/reference/engine.md, Candidates): these get new ones, and the list becomes what it would be with these.
  *
- * A trajectory bound that is laid in mid-life counts from the start of the window under way: only windows that end
- * later will ask for it. So the list holds every pair that may touch from then on, if every pair with a leaver is
- * looked for anew (its primitives' boxes have changed, so the search of the changed parts of the trees comes by it),
- * and every other pair stays as it was found.
+ * A trajectory bound that is set during the life of a list begins at the start of the window under way, because only
+ * windows that end later use it. The list contains every pair that may touch from then on if every pair with a leaver
+ * is searched again, and every other pair stays as it was found. (The boxes of a leaver's primitives have changed, so a
+ * search of the changed parts of the trees finds these pairs.)
  */
 #include "broadphase/candidates_search.h"
 #include "broadphase/remote.h"
@@ -46,9 +46,9 @@ static void take_out(struct tac_view *view, struct tac_candidates *c)
     c->known = known;
 }
 
-/* Enters what was found into its slices of time; there is room. Into its own, also where the pass has asked for later
- * ones: it may be run again, and then end sooner. */
-static void enter(struct tac_candidates *c, size_t count)
+/* Inserts the found pairs into their slices of time; there is room. Each goes into its own slice even if the pass has
+ * used later ones already, because the pass may be run again and then end sooner. */
+static void enter_found(struct tac_candidates *c, size_t count)
 {
     size_t more[SLICES] = {0}, before = count;
     int last = 0;
@@ -77,13 +77,13 @@ static void enter(struct tac_candidates *c, size_t count)
     c->count += count;
 }
 
-static void mark(struct tac_candidates *c, uint8_t left)
+static void mark_leavers(struct tac_candidates *c, uint8_t left)
 {
     for (size_t k = 0; k < c->repair.leaver_count; k++)
         c->repair.left[c->repair.leaver[k]] = left;
 }
 
-/* Looks anew for every pair with a leaver. */
+/* Searches again for every pair with a leaver. */
 static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -101,7 +101,7 @@ static enum tac_err find_anew(struct tac_view *view, struct tac_candidates *c)
     TAC_TRY(err);
     TAC_TRY(tac_grow(view->ctx, &c->list, &c->capacity, c->count + count, sizeof *c->list));
     TAC_TRY(tac_grow(view->ctx, &c->slack.of, &c->slack.capacity, c->count + count, sizeof *c->slack.of));
-    enter(c, count);
+    enter_found(c, count);
     c->repair.fresh_count = count;
     view->counters->candidate_repairs++;
     view->counters->candidates = (int64_t)c->count;
@@ -122,15 +122,15 @@ enum tac_err tac_candidates_repair(struct tac_view *view, struct tac_candidates 
         tac_candidates_bound(view, c, c->repair.leaver[k], window_s, c->from_s);
     if (c->extent > 2 * extent)
         return TAC_OK; /* the margins for rounding of all other boxes and pairs were made for a smaller one */
-    mark(c, 1);
+    mark_leavers(c, 1);
     if (view->halo && !tac_remote_unconcerned(view, c)) {
         *what = TAC_REPAIR_TOGETHER;
-        mark(c, 0);
+        mark_leavers(c, 0);
         return TAC_OK;
     }
     *what = TAC_REPAIR_DONE;
     err = find_anew(view, c);
-    mark(c, 0);
+    mark_leavers(c, 0);
     c->repair.leaver_count = 0;
     return err;
 }
@@ -146,8 +146,9 @@ struct telling {
     enum tac_err err;
 };
 
-/* Who hears of a vertex' motions hears that it has left its bound: its place in what they hear of. */
-static size_t tell_leavers(void *self, struct tac_neighbor *n)
+/* Tells the ranks that have subscribed to a vertex' motions that it has left its bound; the message has its place in
+ * the subscription. */
+static size_t send_leavers(void *self, struct tac_neighbor *n)
 {
     const struct telling *t = self;
     size_t count = 0;
@@ -159,7 +160,7 @@ static size_t tell_leavers(void *self, struct tac_neighbor *n)
     return count * sizeof(int32_t);
 }
 
-static void hear_leavers(void *self, struct tac_neighbor *n)
+static void receive_leavers(void *self, struct tac_neighbor *n)
 {
     struct telling *t = self;
     for (size_t i = 0; i < n->heard_count / sizeof(int32_t) && !t->err; i++) {
@@ -182,7 +183,7 @@ done:
     return err;
 }
 
-/* Our primitives with leavers, and their boxes (both owned by the caller). */
+/* Lists the primitives of this rank that have leavers, and their boxes (both owned by the caller). */
 static enum tac_err list_changed(struct tac_view *view, struct tac_candidates *c, int32_t **changed,
                                  struct tac_box **box, size_t *count)
 {
@@ -204,9 +205,9 @@ done:
     return err;
 }
 
-/* Collective. Leavers are known to all whom they concern, and what they changed is where it may touch something.  The
- * code may be of this rank only. */
-static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
+/* Collective. Sends the leavers to all affected ranks, and the primitives that they changed to the ranks that are near.
+ * The returned code may be that of this rank only. */
+static enum tac_err spread_leavers(struct tac_view *view, struct tac_candidates *c, double window_s, size_t *added)
 {
     enum tac_err err;
     struct telling t = {view, c, window_s, TAC_OK};
@@ -215,7 +216,7 @@ static enum tac_err spread(struct tac_view *view, struct tac_candidates *c, doub
     struct tac_grown_box *grown = NULL;
     size_t count = 0, grown_count = 0;
     *added = 0;
-    tac_halo_exchange(view->halo, TAG_LEAVERS, tell_leavers, hear_leavers, &t);
+    tac_halo_exchange(view->halo, TAG_LEAVERS, send_leavers, receive_leavers, &t);
     err = t.err ? t.err : view->halo->down;
     if (!err)
         err = list_changed(view, c, &changed, &box, &count);
@@ -230,7 +231,7 @@ done:
     return err;
 }
 
-/* Does the repaired list have ghosts of whose motions we have not heard so far? They are marked. */
+/* Does the repaired list contain ghosts to whose motions this rank has not subscribed? Marks them. */
 static bool wants_motions(struct tac_view *view, const struct tac_candidates *c)
 {
     bool any = false;
@@ -258,12 +259,12 @@ enum tac_err tac_candidates_repair_together(struct tac_view *view, struct tac_ca
     int wishes[WISHES] = {0};
     c->from_s = tac_state_seconds(view->state, view->state->now - c->start);
     c->repair.heard_count = c->repair.fresh_count = 0;
-    mark(c, 1);
-    enum tac_err err = spread(view, c, window_s, &added);
+    mark_leavers(c, 1);
+    enum tac_err err = spread_leavers(view, c, window_s, &added);
     *touched = c->repair.leaver_count + c->repair.heard_count + added > 0;
     if (!err && *touched)
         err = find_anew(view, c);
-    mark(c, 0);
+    mark_leavers(c, 0);
     for (size_t k = 0; k < c->repair.heard_count; k++)
         c->repair.left[c->repair.heard[k]] = 0;
     c->repair.leaver_count = 0;

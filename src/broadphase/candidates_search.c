@@ -1,5 +1,5 @@
-/* candidates_search.c: which pairs may touch while the trajectory bounds hold, by trees of boxes; with limits and what
- * is active.
+/* candidates_search.c: finds the pairs that may touch while the trajectory bounds hold, with trees of boxes, and adds
+ * limits and active pairs.
  */
 #include "broadphase/candidates_search.h"
 #include "broadphase/patches.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a primitive and its nodes cost, in tests of boxes: a new box, and a look at whether it needs one. */
+/* The cost of a primitive and its nodes, in tests of boxes: of a new box, and of the test whether it needs one. */
 enum { BOX_COST = 8, MARK_COST = 1 };
-/* A primitive that another rank may need, and a published box that one is held against, are cheap: so many of them cost
- * as much as a test. */
+/* A look at a primitive that another rank may need, and a test against a published box, are cheaper: so many of them
+ * cost as much as a test of boxes. */
 enum { LOOKED_PER_TEST = 3, HELD_PER_TEST = 8 };
 
-/* Is there no pair of two blocks of one body (search->patches) that may touch? */
+/* Is it certain that no pair of these two blocks of one body (search->patches) can touch? */
 static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
 {
     struct tac_search *search = context;
@@ -30,7 +30,7 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
 {
     struct tac_candidates *c = search->c;
     const struct tac_scene *s = search->view->scene;
-    if (c->still[a] && c->still[b])
+    if (c->immovable[a] && c->immovable[b])
         return TAC_OK;
     if (a == b ? !s->settings->body[a].self_contact
                : search->view->model->ignored &&
@@ -73,7 +73,7 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     return err;
 }
 
-/* Do our part of body a and the remote part of body b overlap along x? */
+/* Do this rank's part of body a and the remote part of body b overlap along x? */
 static bool sweeps_overlap(const struct tac_candidates *c, tac_lid a, tac_lid b)
 {
     double lo, hi;
@@ -109,12 +109,12 @@ done:
     return err;
 }
 
-/* Has body b leavers?  Marks its primitives that have. */
+/* Does body b have leavers? Marks its primitives that have leavers. */
 static bool mark_body(struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->primitive_begin[b], end = c->primitive_begin[b + 1];
     bool any = false;
-    if (c->still[b])
+    if (c->immovable[b])
         return false;
     for (int32_t p = begin; p < end; p++) {
         c->repair.marked[p] = tac_has_leaver(c, c->primitive[p].v, c->primitive[p].count);
@@ -123,7 +123,7 @@ static bool mark_body(struct tac_candidates *c, tac_lid b)
     return any;
 }
 
-/* The same of the remote primitives of body b. */
+/* Does the same for the remote primitives of body b, and refits their tree. */
 static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_lid b)
 {
     const int32_t begin = c->remote.begin[b], end = c->remote.begin[b + 1];
@@ -146,14 +146,14 @@ static bool refit_remote(struct tac_view *view, struct tac_candidates *c, tac_li
     return any;
 }
 
-/* Ours that have not changed against what is remote and has. */
+/* Searches pairs of unchanged primitives of this rank and changed remote ones. */
 static enum tac_err search_remote_changed(struct tac_search *search)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = search->c;
     for (tac_lid b = 0; b < c->body_count; b++)
         for (tac_lid a = 0; a < c->body_count && c->remote.begin[b + 1] > c->remote.begin[b]; a++)
-            if (c->remote.tree[b]->changed[0] && c->tree[a]->count > 0 && !c->still[a] && !c->tree[a]->changed[0] &&
+            if (c->remote.tree[b]->changed[0] && c->tree[a]->count > 0 && !c->immovable[a] && !c->tree[a]->changed[0] &&
                 sweeps_overlap(c, a, b))
                 TAC_TRY(search_bodies(search, a, b, true));
 done:
@@ -229,7 +229,8 @@ done:
 }
 
 /* Which of the pairs that were found are active: these may be needed at once.  In a repair, active pairs that stayed on
- * the list are not entered again.  What a table in memory tells is fetched for many pairs before it is asked. */
+ * the list are not entered again.  The table's entries of many pairs are fetched into the cache before they are read.
+ */
 static void find_slots(struct listing *listing)
 {
     enum { TOGETHER = 32 };
@@ -291,7 +292,7 @@ done:
     return err;
 }
 
-/* Watched pairs that cannot touch any more stay on the list until they are dropped. */
+/* Adds active pairs that cannot touch any more; they stay on the list until they are dropped. */
 static enum tac_err keep_active(struct listing *listing)
 {
     enum tac_err err = TAC_OK;
@@ -329,7 +330,7 @@ static bool is_looked_for(const struct tac_view *view, const struct tac_candidat
     return false;
 }
 
-/* Marks those in trees that have just been refitted: among the rest no pair is looked for. */
+/* Marks those primitives in trees that have just been refitted; no pairs are searched among the others. */
 static void mark_part(struct tac_view *view, struct tac_candidates *c)
 {
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++)
@@ -338,7 +339,7 @@ static void mark_part(struct tac_view *view, struct tac_candidates *c)
         tac_tree_mark(c->tree[b], &c->repair.marked[c->primitive_begin[b]]);
 }
 
-/* What was done for other ranks since the last list or repair, in tests of boxes. */
+/* Returns the cost of the work for other ranks since the last list or repair, in tests of boxes. */
 static int64_t cost_for_others(struct tac_candidates *c)
 {
     const int64_t cost = c->remote.looked / LOOKED_PER_TEST + c->remote.tests / HELD_PER_TEST;

@@ -1,4 +1,4 @@
-/* moves.c: what a rank tells its neighbours of how its vertices moved over a window. */
+/* moves.c: sends the motions of a rank's vertices over a window to its neighbours. */
 #include "broadphase/candidates.h"
 #include <string.h>
 
@@ -24,7 +24,7 @@ void tac_move_get(struct tac_candidates *c, tac_lid v, const struct tac_move_mes
     move->near = m->near != 0;
 }
 
-static size_t tell(void *self, struct tac_neighbor *n)
+static size_t send_moves(void *self, struct tac_neighbor *n)
 {
     const struct tac_view *view = self;
     if (!tac_halo_room(view->halo, n, n->give_count * sizeof(struct tac_move_message) + 1))
@@ -34,7 +34,7 @@ static size_t tell(void *self, struct tac_neighbor *n)
     return n->give_count * sizeof(struct tac_move_message);
 }
 
-static void hear(void *self, struct tac_neighbor *n)
+static void receive_moves(void *self, struct tac_neighbor *n)
 {
     const struct tac_view *view = self;
     TAC_CHECK(n->heard_count == n->need_count * sizeof(struct tac_move_message));
@@ -44,5 +44,5 @@ static void hear(void *self, struct tac_neighbor *n)
 
 void tac_moves_exchange(struct tac_view *view)
 {
-    tac_halo_exchange(view->halo, TAG_MOTIONS, tell, hear, view);
+    tac_halo_exchange(view->halo, TAG_MOTIONS, send_moves, receive_moves, view);
 }

@@ -1,4 +1,4 @@
-/* patches.c: which patches have kept their shape (docs/reference/engine.md, Candidates).
+/* patches.c: finds the patches that have kept their shape (docs/reference/engine.md, Candidates).
  *
  * Let R be two orthonormal axes in space, u_i the flat coordinates of vertex i, and M a matrix of 2 by 2.  With
  * R^T q_i = M u_i + t + r_i a point p of one primitive and a point s of another, being means of their vertices, have
@@ -61,8 +61,9 @@ TAC_FOUR_INLINE void fit(const struct tac_candidates *c, const double *start, co
     }
 }
 
-/* Orthonormal axes R along the mean of the maps: its polar factor.  False: it is too thin for one. */
-static bool axes(const struct map *map, double axis[2][3])
+/* Computes the orthonormal axes R, which are the polar factor of the mean of the maps. Returns false if the patch is
+ * too thin for it. */
+static bool fit_axes(const struct map *map, double axis[2][3])
 {
     double g[2][3];
     for (int j = 0; j < 2; j++)
@@ -81,7 +82,7 @@ static bool axes(const struct map *map, double axis[2][3])
     return true;
 }
 
-/* The least part of itself to which the maps m shrink a length. */
+/* Returns the least factor by which the maps m shrink a length. */
 static double least_of(const double m[2][2][2])
 {
     double lambda = INFINITY;
@@ -93,8 +94,8 @@ static double least_of(const double m[2][2][2])
     return lambda;
 }
 
-/* How far the farthest of the first 1, 2, .. vertices may be from where the maps m bring them, m.  False: some number
- * is none. */
+/* Computes, for the first 1, 2, .. vertices, the largest distance from the position that the maps m give, m. Returns
+ * false if some value is not a number. */
 TAC_FOUR_INLINE bool rests(const struct tac_patch *patch, const struct spot *spot, const struct map *map,
                            const double axis[2][3], const double m[2][2][2], double *rest)
 {
@@ -123,10 +124,10 @@ TAC_FOUR_INLINE bool rests(const struct tac_patch *patch, const struct spot *spo
     return true;
 }
 
-/* Which blocks of a patch hold. */
+/* Tests each block of a patch; sets near[].holds. */
 TAC_MORE_VERSIONS
-static void judge(const struct tac_candidates *c, const double *start, struct tac_patches *patches,
-                  const struct tac_patch *patch)
+static void test_blocks(const struct tac_candidates *c, const double *start, struct tac_patches *patches,
+                        const struct tac_patch *patch)
 {
     struct tac_patch_near *near = &patches->beside[patch->near];
     struct spot spot[TAC_PATCH_MOST];
@@ -135,7 +136,7 @@ static void judge(const struct tac_candidates *c, const double *start, struct ta
     for (int32_t k = 0; k < patch->near_count; k++)
         near[k].holds = 0;
     fit(c, start, patch, &patches->vertex[patch->vertex], spot, &map);
-    if (!axes(&map, axis))
+    if (!fit_axes(&map, axis))
         return;
     for (int end = 0; end < 2; end++)
         for (int i = 0; i < 2; i++)
@@ -154,7 +155,7 @@ void tac_patches_ask(struct tac_patches *patches)
         memset(patches->asked, 0, (size_t)patches->count);
 }
 
-/* The place of a block in what a patch has near, or -1. */
+/* Returns the place of a block among the near ones of a patch, or -1. */
 TAC_FOUR_INLINE int32_t place_of(const struct tac_patches *patches, const struct tac_patch *patch, int32_t block)
 {
     const int32_t *near = &patches->near[patch->near];
@@ -176,7 +177,7 @@ bool tac_patches_hold(const struct tac_candidates *c, const double *start, struc
             continue;
         if (!patches->asked[of]) {
             *cost += VERTEX_COST * patch->vertex_count;
-            judge(c, start, patches, patch);
+            test_blocks(c, start, patches, patch);
             patches->asked[of] = 1;
         }
         if (patches->beside[patch->near + place].holds)

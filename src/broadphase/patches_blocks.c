@@ -69,7 +69,7 @@ done:
     return err;
 }
 
-static enum tac_err meet(void *context, int32_t block_a, int32_t block_b)
+static enum tac_err add_meeting(void *context, int32_t block_a, int32_t block_b)
 {
     enum tac_err err;
     struct tac_patches_build *b = context;
@@ -129,7 +129,7 @@ enum tac_err tac_patches_blocks(struct tac_patches_build *b)
     TAC_TRY(tac_tree_create(b->view->ctx, b->out->count, &blocks));
     tac_tree_refit(blocks, origin, block_box_of, block_box, scratch);
     int64_t tests = 0;
-    TAC_TRY(tac_tree_overlaps(blocks, blocks, NULL, NULL, meet, b, &tests));
+    TAC_TRY(tac_tree_overlaps(blocks, blocks, NULL, NULL, add_meeting, b, &tests));
     TAC_TRY(list_meetings(b));
 done:
     tac_tree_destroy(&tree);

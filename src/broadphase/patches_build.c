@@ -1,28 +1,28 @@
-/* patches_build.c: which patches a body has, and how near the pairs of each are at the start (docs/reference/engine.md,
- * Candidates).
+/* patches_build.c: makes the patches of a body, and computes how near the pairs of each are at the start
+ * (docs/reference/engine.md, Candidates).
  */
 #include "broadphase/patches_build.h"
 #include "geometry/closest_points.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 64 }; /* primitives of a body: with fewer there is nothing to save */
-/* Distances are told up to the thickness and this many skins.  Neighbours that a map of .9 brings nearer to their first
- * layer than the other number of skins are not taken into a patch, because it would never hold. */
+enum { SMALLEST = 64 }; /* primitives of a body; with fewer, patches save nothing */
+/* Distances are computed up to the thickness plus ENOUGH skins. Neighbours that a map of .9 brings nearer to their
+ * first layer than WANTED skins are not taken into a patch, because the test would never succeed. */
 static const double ENOUGH = 10, WANTED = 2.2;
-/* What numbers are kept as in single precision is this part of themselves on the safe side. */
+/* Numbers that are kept in single precision are changed by this part of themselves to the safe side. */
 static const double ROUNDED = 0x1p-22;
 
 /* ---- how near the pairs of two blocks are, seen along the normal of a patch ---- */
 
-/* A triangle at the start, flat. */
+/* Projects a triangle at the start to the plane of a patch. */
 struct flat {
     double u[3][3], middle[3]; /* the third coordinates are 0 */
     double radius;             /* of a circle about the middle that holds it, m */
 };
 
-static void flatten(const struct tac_patches_build *b, const struct tac_patch *patch, const struct tac_primitive *p,
-                    struct flat *out)
+static void flatten_triangle(const struct tac_patches_build *b, const struct tac_patch *patch,
+                             const struct tac_primitive *p, struct flat *out)
 {
     memset(out, 0, sizeof *out);
     for (int i = 0; i < 3; i++) {
@@ -40,8 +40,8 @@ static void flatten(const struct tac_patches_build *b, const struct tac_patch *p
     }
 }
 
-/* Is the distance of two features, of na and nb vertices in u, certainly more than `away`?  Along the way from middle
- * to middle. */
+/* Is the distance of two features, of na and nb vertices in u, certainly more than `away`? It is bounded along the line
+ * from midpoint to midpoint. */
 static bool are_far(const double u[4][3], int na, double away)
 {
     const int nb = 4 - na;
@@ -57,7 +57,7 @@ static bool are_far(const double u[4][3], int na, double away)
     return least > most && (least - most) * (least - most) > away * away * tac_dot(along, along);
 }
 
-static void lower(enum tac_pair_type type, const double u[4][3], double *nearest)
+static void lower_nearest(enum tac_pair_type type, const double u[4][3], double *nearest)
 {
     struct tac_near near;
     if (are_far(u, tac_pair_first(type), *nearest))
@@ -80,7 +80,7 @@ static void lower_by_vertices(const struct tac_primitive *p, const struct flat *
             continue;
         memcpy(u[0], fp->u[k], sizeof u[0]);
         memcpy(u[1], fq->u, sizeof fq->u);
-        lower(TAC_PAIR_VERTEX_TRIANGLE, u, nearest);
+        lower_nearest(TAC_PAIR_VERTEX_TRIANGLE, u, nearest);
     }
 }
 
@@ -99,7 +99,7 @@ static void lower_by_edges(const struct tac_primitive *p, const struct flat *fp,
             memcpy(u[1], fp->u[b], sizeof u[1]);
             memcpy(u[2], fq->u[c], sizeof u[2]);
             memcpy(u[3], fq->u[d], sizeof u[3]);
-            lower(TAC_PAIR_EDGE_EDGE, u, nearest);
+            lower_nearest(TAC_PAIR_EDGE_EDGE, u, nearest);
         }
 }
 
@@ -111,7 +111,7 @@ static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_
     for (int32_t j = b->begin[l]; j < b->begin[l + 1]; j++) {
         const struct tac_primitive *q = &b->primitive[b->member[j]];
         struct flat fq;
-        flatten(b, patch, q, &fq);
+        flatten_triangle(b, patch, q, &fq);
         for (int32_t i = 0; i < (k == l ? j - b->begin[k] : count); i++) {
             const struct tac_primitive *p = &b->primitive[mine[i]];
             double d[3];
@@ -128,7 +128,7 @@ static void lower_by_blocks(const struct tac_patches_build *b, const struct tac_
 
 /* ---- patches ---- */
 
-/* The axes along the surface of block k. */
+/* Computes the axes along the surface of block k. */
 static bool lay_axes(const struct tac_patches_build *b, int32_t k, struct tac_patch *patch)
 {
     const double *x = b->view->scene->mesh->x;
@@ -159,7 +159,7 @@ static bool lay_axes(const struct tac_patches_build *b, int32_t k, struct tac_pa
 }
 
 /* Widens the range of heights over the plane of a patch to the vertices of block l. */
-static void rise(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t l, double range[2])
+static void widen_heights(const struct tac_patches_build *b, const struct tac_patch *patch, int32_t l, double range[2])
 {
     double normal[3];
     tac_cross(normal, patch->axis[0], patch->axis[1]);
@@ -229,7 +229,7 @@ static void finish_patch(const struct tac_patches_build *b, struct tac_patch *pa
         patch->near_count = 0;
 }
 
-static int nearer(const void *a, const void *b)
+static int compare_rings(const void *a, const void *b)
 {
     const struct tac_patch_ring *x = a, *y = b;
     return x->nearest != y->nearest ? (x->nearest > y->nearest) - (x->nearest < y->nearest)
@@ -243,7 +243,7 @@ static enum tac_err sort_rings(struct tac_patches_build *b, const struct tac_pat
     const double enough = b->view->margin * b->view->scene->settings->contact.thickness + ENOUGH * b->c->skin;
     struct flat flat[TAC_PATCH_BLOCK];
     for (int32_t i = b->begin[k]; i < b->begin[k + 1]; i++)
-        flatten(b, patch, &b->primitive[b->member[i]], &flat[i - b->begin[k]]);
+        flatten_triangle(b, patch, &b->primitive[b->member[i]], &flat[i - b->begin[k]]);
     *count = b->beside_begin[k + 1] - b->beside_begin[k];
     TAC_TRY(tac_grow(b->view->ctx, &b->ring, &b->ring_capacity, (size_t)*count, sizeof *b->ring));
     for (int32_t i = 0; i < *count; i++) {
@@ -251,7 +251,7 @@ static enum tac_err sort_rings(struct tac_patches_build *b, const struct tac_pat
         *ring = (struct tac_patch_ring){b->beside[b->beside_begin[k] + i], enough};
         lower_by_blocks(b, patch, k, flat, ring->block, &ring->nearest);
     }
-    qsort(b->ring, (size_t)*count, sizeof *b->ring, nearer);
+    qsort(b->ring, (size_t)*count, sizeof *b->ring, compare_rings);
 done:
     return err;
 }
@@ -265,7 +265,7 @@ static enum tac_err take_in(struct tac_patches_build *b, int32_t k, const struct
     struct tac_patch *patch = &b->out->patch[k];
     double range[2] = {own[0], own[1]};
     bool fits;
-    rise(b, patch, ring->block, range);
+    widen_heights(b, patch, ring->block, range);
     const double height = range[1] - range[0], bump = .5 * height * height / ring->nearest;
     const struct tac_patch_near near = {(float)(ring->nearest * (1 - ROUNDED)), (float)(bump * (1 + ROUNDED)), 0, 0};
     if (!(tac_patch_room(b->out, &near, .9) > WANTED * b->c->skin))
@@ -296,7 +296,7 @@ static enum tac_err make_patch(struct tac_patches_build *b, int32_t k)
         goto done;
     TAC_TRY(sort_rings(b, patch, k, &count));
     TAC_TRY(add_vertices(b, k, k, &fits)); /* part of each of its pairs */
-    rise(b, patch, k, range);
+    widen_heights(b, patch, k, range);
     patch->own = patch->vertex_count;
     for (int32_t i = 0; i < count; i++)
         TAC_TRY(take_in(b, k, &b->ring[i], range));
@@ -306,17 +306,17 @@ done:
     return err;
 }
 
-/* What an array that was grown by doubling does not need. */
+/* Gives back the memory that an array does not need after it was grown by doubling. */
 static void *give_back(void *array, size_t count, size_t size)
 {
     void *shorter = count > 0 ? realloc(array, count * size) : NULL;
     return shorter != NULL ? shorter : array;
 }
 
-static bool serves(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
+static bool is_useful(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
 {
     const struct tac_settings *s = view->scene->settings;
-    if (c->still[body] || !s->body[body].self_contact || !s->body[body].has_elements || s->contact.thickness == 0 ||
+    if (c->immovable[body] || !s->body[body].self_contact || !s->body[body].has_elements || s->contact.thickness == 0 ||
         c->primitive_begin[body + 1] - c->primitive_begin[body] < SMALLEST)
         return false;
     for (int32_t p = c->primitive_begin[body]; p < c->primitive_begin[body + 1]; p++)
@@ -332,7 +332,7 @@ enum tac_err tac_patches_create(struct tac_view *view, struct tac_candidates *c,
         .view = view, .c = c, .primitive = &c->primitive[c->primitive_begin[body]], .body = body};
     struct tac_patches *out = NULL;
     b.primitive_count = c->primitive_begin[body + 1] - c->primitive_begin[body];
-    if (!serves(view, c, body))
+    if (!is_useful(view, c, body))
         goto done;
     TAC_TRY(tac_alloc(view->ctx, 1, sizeof *out, &out));
     b.out = out;

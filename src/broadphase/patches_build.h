@@ -1,13 +1,15 @@
-/* patches_build.h: what making the patches of a body works on, in two steps: its blocks, and the patches around them.
+/* patches_build.h: the data with which the patches of a body are made, in two steps: first its blocks, then the patches
+ * around them.
  */
 #ifndef TACTUS_BROADPHASE_PATCHES_BUILD_H
 #define TACTUS_BROADPHASE_PATCHES_BUILD_H
 
 #include "broadphase/patches.h"
 
-enum { TAC_PATCH_BLOCK = 4 }; /* most primitives of a block */
+enum { TAC_PATCH_BLOCK = 4 }; /* largest number of primitives of a block */
 
-/* A block beside another one, and the least flat distance of their pairs, m. */
+/* A block beside another one, and the least flat distance, m, of a primitive of the one from a primitive of the other.
+ */
 struct tac_patch_ring {
     int32_t block;
     double nearest;
@@ -24,7 +26,7 @@ struct tac_patches_build {
     int32_t (*meeting)[2];   /* owned: blocks whose boxes meet */
     size_t meeting_count, meeting_capacity;
     int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
-    int32_t *taken;                 /* owned, (V): the last patch that has a vertex, + 1 */
+    int32_t *taken;                 /* owned, (V): 1 + the last patch that contains the vertex */
     struct tac_patch_ring *ring;    /* owned: those beside the block of the patch under way */
     size_t ring_capacity;
     size_t near_count, near_capacity, known_capacity, vertex_count, vertex_capacity;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A vertex of a remote primitive on its way. */
+/* A vertex of a remote primitive, as it is sent. */
 struct parcel_vertex {
     struct tac_ghost ghost;
     struct tac_path_bound path_bound;
@@ -14,7 +14,7 @@ struct parcel_vertex {
     double x[3];
 };
 
-/* A remote primitive on its way: vertices are places in the message's list. */
+/* A remote primitive, as it is sent: its vertices are places in the message's list. */
 struct parcel {
     tac_lid id, edge[3];
     int32_t v[3];
@@ -51,7 +51,7 @@ done:
 }
 
 /* Does this rank send the primitive, and is it new to the target? */
-static bool concerns(const struct tac_view *view, const struct tac_primitive *p, int target)
+static bool is_for_target(const struct tac_view *view, const struct tac_primitive *p, int target)
 {
     tac_lid lowest = p->v[0];
     for (int i = 0; i < p->count; i++) {
@@ -64,8 +64,8 @@ static bool concerns(const struct tac_view *view, const struct tac_primitive *p,
 }
 
 /* Puts a primitive into the message for a rank, whose part of the outbox begins at vertex `begin`. */
-static enum tac_err put(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
-                        const struct tac_primitive *p, int target, size_t begin)
+static enum tac_err put_primitive(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                                  const struct tac_primitive *p, int target, size_t begin)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_grow(view->ctx, &out->parcel, &out->capacity, out->count + 1, sizeof *out->parcel));
@@ -105,7 +105,7 @@ static void outbox_free(struct outbox *out)
     free(out->stamp);
 }
 
-/* Of this rank's primitives, whose boxes are own, those for the near rank number `near`. */
+/* Packs those of this rank's primitives, whose boxes are `own`, that the near rank number `near` needs. */
 static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                              const struct tac_box *own)
 {
@@ -114,16 +114,17 @@ static enum tac_err pack_for(struct tac_view *view, struct tac_candidates *c, st
     const int32_t n = c->primitive_begin[c->body_count];
     const size_t begin = out->vertex_count, parcels = out->count;
     for (int32_t i = 0; i < n; i++)
-        if (tac_remote_meets(c, near, &own[i]) && concerns(view, &c->primitive[i], target))
-            TAC_TRY(put(view, c, out, &c->primitive[i], target, begin));
+        if (tac_remote_meets(c, near, &own[i]) && is_for_target(view, &c->primitive[i], target))
+            TAC_TRY(put_primitive(view, c, out, &c->primitive[i], target, begin));
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
 done:
     return err;
 }
 
-/* For a new list: all that is near each rank. */
-static enum tac_err pack(struct tac_view *view, struct tac_candidates *c, struct outbox *out, const struct tac_box *own)
+/* For a new list: packs all primitives that are near each rank. */
+static enum tac_err pack_all(struct tac_view *view, struct tac_candidates *c, struct outbox *out,
+                             const struct tac_box *own)
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(outbox_make(view, out));
@@ -133,7 +134,7 @@ done:
     return err;
 }
 
-/* What a repair sends: primitives that changed, with their boxes, and the boxes that have grown. */
+/* The changes in a repair: primitives that changed, with their boxes, and the boxes that have grown. */
 struct changes {
     size_t count, grown_count;
     const int32_t *primitive;
@@ -141,7 +142,8 @@ struct changes {
     const struct tac_grown_box *grown;
 };
 
-/* For a repair: what has changed and is near the rank, and what is near its boxes that have grown. */
+/* For a repair: packs the primitives that have changed and are near the rank, and those that are near its boxes that
+ * have grown. */
 static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidates *c, struct outbox *out, size_t near,
                                      const struct changes *changes)
 {
@@ -150,8 +152,8 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
     const size_t begin = out->vertex_count, parcels = out->count;
     for (size_t i = 0; i < changes->count; i++) {
         const struct tac_primitive *p = &c->primitive[changes->primitive[i]];
-        if (tac_remote_meets(c, near, &changes->box[i]) && concerns(view, p, target))
-            TAC_TRY(put(view, c, out, p, target, begin));
+        if (tac_remote_meets(c, near, &changes->box[i]) && is_for_target(view, p, target))
+            TAC_TRY(put_primitive(view, c, out, p, target, begin));
     }
     bool grew = false;
     for (size_t k = 0; k < changes->grown_count; k++)
@@ -160,14 +162,14 @@ static enum tac_err pack_changes_for(struct tac_view *view, struct tac_candidate
         const struct tac_primitive *p = &c->primitive[i];
         struct tac_box box;
         bool meets = false;
-        if (!concerns(view, p, target) || tac_has_leaver(c, p->v, p->count))
+        if (!is_for_target(view, p, target) || tac_has_leaver(c, p->v, p->count))
             continue;
         tac_remote_box(view, c, p, &box);
         c->remote.looked++;
         for (size_t k = 0; k < changes->grown_count && !meets; k++)
             meets = changes->grown[k].rank == target && tac_boxes_meet(&box, &changes->grown[k].box);
         if (meets)
-            TAC_TRY(put(view, c, out, p, target, begin));
+            TAC_TRY(put_primitive(view, c, out, p, target, begin));
     }
     out->vertices[target] = (int64_t)(out->vertex_count - begin);
     out->parcels[target] = (int64_t)(out->count - parcels);
@@ -190,19 +192,19 @@ done:
 
 enum { TAG_PARCELS = 24 };
 
-/* What begins a message: so much follows; down: the sender has failed. */
+/* The head of a message: the counts of what follows; down: the sender has failed. */
 struct parcel_head {
     int64_t vertices, parcels, down;
 };
 
-/* Messages are counted in whole numbers of this. */
+/* The unit in which lengths of messages are counted. */
 typedef int64_t tac_unit;
 _Static_assert(sizeof(struct parcel_head) % sizeof(tac_unit) == 0 &&
                    sizeof(struct parcel_vertex) % sizeof(tac_unit) == 0 &&
                    sizeof(struct parcel) % sizeof(tac_unit) == 0,
                "a message is whole units");
 
-static size_t units(const struct parcel_head *head)
+static size_t message_units(const struct parcel_head *head)
 {
     return (sizeof *head + (size_t)head->vertices * sizeof(struct parcel_vertex) +
             (size_t)head->parcels * sizeof(struct parcel)) /
@@ -214,9 +216,9 @@ static struct parcel_head head_for(const struct tac_candidates *c, const struct 
     return (struct parcel_head){out->vertices[c->remote.near[near]], out->parcels[c->remote.near[near]], TAC_OK};
 }
 
-/* The messages to all near ranks, one behind the other; *message (owned by the caller). */
-static enum tac_err seal(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
-                         tac_unit **message)
+/* Makes the messages to all near ranks, one after the other, in *message (owned by the caller). */
+static enum tac_err seal_messages(struct tac_view *view, const struct tac_candidates *c, const struct outbox *out,
+                                  tac_unit **message)
 {
     enum tac_err err;
     size_t total = 0;
@@ -224,9 +226,9 @@ static enum tac_err seal(struct tac_view *view, const struct tac_candidates *c, 
     const struct parcel *parcel = out->parcel;
     for (size_t k = 0; k < c->remote.near_count; k++) {
         const struct parcel_head head = head_for(c, out, k);
-        if (units(&head) > INT_MAX)
-            return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too much near another one; use more ranks");
-        total += units(&head);
+        if (message_units(&head) > INT_MAX)
+            return tac_fail(view->ctx, TAC_ERR_RUN, "a rank has too many primitives near another rank; use more ranks");
+        total += message_units(&head);
     }
     TAC_TRY(tac_alloc(view->ctx, total, sizeof **message, message));
     char *at = (char *)*message;
@@ -247,20 +249,21 @@ done:
     return err;
 }
 
-/* Posts the messages; where there are none (NULL) each near rank hears that this one has failed. */
-static void post(struct tac_view *view, struct tac_candidates *c, const struct outbox *out, const tac_unit *message)
+/* Posts the messages. If there are none (NULL), each near rank gets a message that this rank has failed. */
+static void post_parcels(struct tac_view *view, struct tac_candidates *c, const struct outbox *out,
+                         const tac_unit *message)
 {
     static const struct parcel_head failed = {0, 0, TAC_ERR_RUN};
     for (size_t k = 0; k < c->remote.near_count; k++) {
         const struct parcel_head head = message ? head_for(c, out, k) : failed;
-        MPI_Isend(message ? (const void *)message : &failed, (int)units(&head), MPI_INT64_T, c->remote.near[k],
+        MPI_Isend(message ? (const void *)message : &failed, (int)message_units(&head), MPI_INT64_T, c->remote.near[k],
                   TAG_PARCELS, view->ctx->comm, &c->remote.sent[k]);
-        message = message ? message + units(&head) : NULL;
+        message = message ? message + message_units(&head) : NULL;
     }
 }
 
-/* The message of a rank, owned by the caller. */
-static const struct parcel_head *hear(struct tac_view *view, int rank, tac_unit **message)
+/* Receives the message of a rank; *message is owned by the caller. */
+static const struct parcel_head *receive_parcel(struct tac_view *view, int rank, tac_unit **message)
 {
     MPI_Message matched;
     MPI_Status status;
@@ -275,7 +278,7 @@ static const struct parcel_head *hear(struct tac_view *view, int rank, tac_unit 
 
 /* ---- receiving ---- */
 
-/* A vertex that is new here, or whose trajectory bound is another one now, counts as a leaver. */
+/* Takes a received vertex. If it is new here, or has another trajectory bound now, it becomes a leaver. */
 static enum tac_err take_vertex(struct tac_view *view, struct tac_candidates *c, const struct parcel_vertex *p,
                                 bool repair)
 {
@@ -298,9 +301,9 @@ done:
     return err;
 }
 
-/* Appends what came from a rank to the remote primitives; but not what is among the first `known` of them. */
-static enum tac_err unpack(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
-                           size_t known, bool repair)
+/* Appends the primitives that came from a rank to the remote ones, except those that are among the first `known`. */
+static enum tac_err unpack_parcel(struct tac_view *view, struct tac_candidates *c, const struct parcel_head *head,
+                                  size_t known, bool repair)
 {
     enum tac_err err = TAC_OK;
     const struct parcel_vertex *vertex = (const struct parcel_vertex *)(head + 1);
@@ -326,23 +329,24 @@ done:
     return err;
 }
 
-/* Neighbours. What the outboxes hold goes to the near ranks and becomes remote primitives there; in a repair only what
- * is not among them yet.  A code that is not of all ranks: those who fail take part, and the next agreement tells. */
-static enum tac_err exchange(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
-                             const struct outbox *out, bool repair)
+/* Neighbours. Sends the outbox to the near ranks, where its primitives become remote ones; in a repair only those that
+ * are new there. The returned code may be that of this rank only: a rank that fails takes part in the exchange, and the
+ * next agreement tells the others. */
+static enum tac_err exchange_parcels(struct tac_view *view, struct tac_candidates *c, enum tac_err err,
+                                     const struct outbox *out, bool repair)
 {
     tac_unit *message = NULL;
     if (!err)
-        err = seal(view, c, out, &message);
-    post(view, c, out, message);
+        err = seal_messages(view, c, out, &message);
+    post_parcels(view, c, out, message);
     if (!repair)
         c->remote.count = 0;
     const size_t known = c->remote.count;
     for (size_t k = 0; k < c->remote.near_count; k++) {
         tac_unit *came = NULL;
-        const struct parcel_head *head = hear(view, c->remote.near[k], &came);
+        const struct parcel_head *head = receive_parcel(view, c->remote.near[k], &came);
         if (!err)
-            err = head->down ? (enum tac_err)head->down : unpack(view, c, head, known, repair);
+            err = head->down ? (enum tac_err)head->down : unpack_parcel(view, c, head, known, repair);
         free(came);
     }
     MPI_Waitall((int)c->remote.near_count, c->remote.sent, MPI_STATUSES_IGNORE);
@@ -359,7 +363,7 @@ enum tac_err tac_remote_fetch(struct tac_view *view, struct tac_candidates *c)
     if (!err)
         err = tac_remote_lay(view, c, own);
     TAC_TRY(tac_remote_publish(view, c, err));
-    TAC_TRY(exchange(view, c, pack(view, c, &out, own), &out, false));
+    TAC_TRY(exchange_parcels(view, c, pack_all(view, c, &out, own), &out, false));
     TAC_TRY(tac_remote_arrange(view, c));
 done:
     free(own);
@@ -376,7 +380,7 @@ enum tac_err tac_remote_send_changed(struct tac_view *view, struct tac_candidate
     const size_t before = c->remote.count;
     if (!err)
         err = pack_changes(view, c, &out, &changes);
-    err = exchange(view, c, err, &out, true);
+    err = exchange_parcels(view, c, err, &out, true);
     *added = c->remote.count - before;
     outbox_free(&out);
     return err;

@@ -1,4 +1,5 @@
-/* remote_arrange.c: the primitives of other ranks that are near, by body, each feature with one that stands for it. */
+/* remote_arrange.c: sorts the near primitives of other ranks by body, and selects for each feature the primitive that
+ * stands for it. */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static int compare_features(const void *a, const void *b)
 }
 
 /* The first remote primitive with a feature stands for it. */
-static void place(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
+static void place_feature(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
 {
     if (n)
         qsort(list, n, sizeof *list, compare_features);
@@ -49,7 +50,7 @@ static void place(struct tac_candidates *c, struct feature *list, size_t n, bool
 }
 
 /* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
- * never moves, because its owner leaves it to others to decide about it. */
+ * never moves, because other ranks, not its owner, decide about its pairs. */
 static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -65,9 +66,9 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
             if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
                 list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
     }
-    place(c, list, n, true);
+    place_feature(c, list, n, true);
     n = 0;
-    for (size_t i = 0; i < c->remote.count && view->model->apart; i++)
+    for (size_t i = 0; i < c->remote.count && view->model->omit_immovable; i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
             const tac_lid v = c->remote.primitive[i].v[k];
             /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
@@ -75,7 +76,7 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
             if (!ours && !tac_model_takes_part(view->model, v))
                 list[n++] = (struct feature){v, (int32_t)i, k};
         }
-    place(c, list, n, false);
+    place_feature(c, list, n, false);
 done:
     free(list);
     return err;

@@ -1,5 +1,5 @@
-/* remote_boxes.c: the boxes that ranks publish around their primitives: laid for a new list, grown in repairs, and who
- * is alone in its own (docs/reference/ranks.md, Discovery). */
+/* remote_boxes.c: computes the boxes that ranks publish around their primitives, enlarges them in repairs, and finds
+ * the ranks that are alone in their own (docs/reference/ranks.md, Discovery). */
 #include "base/exchange.h"
 #include "broadphase/candidates_search.h"
 #include "broadphase/remote.h"
@@ -14,13 +14,13 @@ enum {
     VERTICES_PER_BOX = 4 /* at least, there */
 };
 
-/* Without the care for what is no number, which makes calls of fmin() and fmax(). */
-static double smaller(double a, double b)
+/* Not for values that are not numbers; fmin() and fmax(), which handle these, would be function calls. */
+static double smaller_of(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static double larger(double a, double b)
+static double larger_of(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -36,8 +36,8 @@ void tac_box_empty(struct tac_box *box)
 void tac_box_merge(struct tac_box *box, const struct tac_box *other)
 {
     for (int k = 0; k < 3; k++) {
-        box->lo[k] = smaller(box->lo[k], other->lo[k]);
-        box->hi[k] = larger(box->hi[k], other->hi[k]);
+        box->lo[k] = smaller_of(box->lo[k], other->lo[k]);
+        box->hi[k] = larger_of(box->hi[k], other->hi[k]);
     }
 }
 
@@ -52,8 +52,8 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
         const double reach = path_bound->radius + margin;
         for (int k = 0; k < 3; k++) {
             const double end = path_bound->x[k] + c->span_s * path_bound->v[k];
-            box->lo[k] = smaller(box->lo[k], smaller(path_bound->x[k], end) - reach);
-            box->hi[k] = larger(box->hi[k], larger(path_bound->x[k], end) + reach);
+            box->lo[k] = smaller_of(box->lo[k], smaller_of(path_bound->x[k], end) - reach);
+            box->hi[k] = larger_of(box->hi[k], larger_of(path_bound->x[k], end) + reach);
         }
     }
 }
@@ -66,7 +66,7 @@ static bool box_within(const struct tac_box *a, const struct tac_box *b)
     return true;
 }
 
-static void widen(struct tac_box *box, double by)
+static void widen_box(struct tac_box *box, double by)
 {
     for (int k = 0; k < 3; k++) {
         box->lo[k] -= by;
@@ -108,8 +108,8 @@ static void lay_around(struct nest nest)
     }
 }
 
-/* Is a box that the rank has published such that holds(box, it), and only then holds for what is around it?  Box k of
- * the `count` ones of its level. */
+/* Is there a published box of the rank with holds(box, it)? holds() must be true for a box around that one, too. Looks
+ * at box k of the `count` boxes of its level, and at those in it. */
 static bool any_box(const struct nest *nest, const struct tac_box *box, int count, int k,
                     bool (*holds)(const struct tac_box *, const struct tac_box *), int64_t *tests)
 {
@@ -133,7 +133,8 @@ bool tac_remote_meets(struct tac_candidates *c, size_t near, const struct tac_bo
 
 /* ---- publishing ---- */
 
-/* Fine boxes leave more of the others' primitives out, so a rank has as many as the memory of all ranks allows. */
+/* Smaller boxes exclude more primitives of other ranks, so a rank has as many boxes as the memory of all ranks allows.
+ */
 static enum tac_err make_room(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -163,21 +164,21 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
         TAC_TRY(tac_remote_group(view, c));
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);
-    tac_box_empty(&c->remote.still);
+    tac_box_empty(&c->remote.immovable);
     c->remote.looked += n;
     for (int32_t p = 0; p < n; p++) {
         tac_remote_box(view, c, &c->primitive[p], &own[p]);
-        tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.still, &own[p]);
+        tac_box_merge(c->remote.group[p] >= 0 ? &mine[c->remote.group[p]] : &c->remote.immovable, &own[p]);
     }
     for (int k = 0; k < c->remote.boxes; k++)
-        widen(&mine[k], room);
+        widen_box(&mine[k], room);
     lay_around(nest_of_mine(c));
 done:
     return err;
 }
 
-/* Do the whole boxes of this rank and another one meet?  The other one finds the same.  None decides anything for the
- * sake of what has no published box, so two such boxes need not meet. */
+/* Do the whole boxes of this rank and another one meet? Both ranks get the same result. No rank decides about pairs
+ * because of primitives without a published box, so two boxes of such primitives need not be compared. */
 static bool is_near(const struct tac_view *view, const struct tac_candidates *c, int rank)
 {
     const struct tac_box *mine = &c->remote.whole[2 * view->ctx->rank], *theirs = &c->remote.whole[2 * rank];
@@ -197,15 +198,15 @@ done:
     return err;
 }
 
-/* The boxes around this rank's boxes of what moves, and around what does not, to all ranks. */
+/* Sends to all ranks the box around this rank's boxes, and the box around its primitives that do not move. */
 static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *c, enum tac_err err)
 {
     struct tac_ctx *ctx = view->ctx;
     TAC_TRY(tac_agree(ctx, err)); /* before any of them sends */
     struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
     whole[0] = c->remote.around_mine[0];
-    whole[1] = c->remote.still;
-    widen(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
+    whole[1] = c->remote.immovable;
+    widen_box(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
@@ -238,7 +239,7 @@ done:
 
 /* ---- growing ---- */
 
-/* This rank's boxes that do not hold their primitives any more, grown; grows (boxes): all false. */
+/* Enlarges those boxes of this rank that do not contain their primitives any more; grows (boxes): all false. */
 static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t count, const int32_t *changed,
                      const struct tac_box *box, bool *grows, struct tac_grown_box *mine)
 {
@@ -248,7 +249,7 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
         if (group < 0 || box_within(&box[i], &c->remote.mine[group]))
             continue;
         struct tac_box wide = box[i];
-        widen(&wide, c->skin); /* not to grow at each repair */
+        widen_box(&wide, c->skin); /* not to grow at each repair */
         tac_box_merge(&c->remote.mine[group], &wide);
         grows[group] = true;
     }
@@ -260,7 +261,7 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
     return n;
 }
 
-/* Ranks whose boxes had been far are near now: of those only the whole box is known. */
+/* Finds the ranks that have become near; of these only the whole boxes are known here. */
 static enum tac_err find_new_near(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err = TAC_OK;
@@ -288,7 +289,7 @@ done:
     return err;
 }
 
-/* What grew on any rank is entered here. */
+/* Enters the boxes that have grown on any rank. */
 static void take_grown(struct tac_view *view, struct tac_candidates *c, size_t count, const struct tac_grown_box *grown)
 {
     struct tac_remote_primitives *r = &c->remote;
@@ -331,7 +332,7 @@ done:
 
 /* ---- who is alone ---- */
 
-/* Within a box that this rank has published, and in none of another one's. */
+/* Does the box lie within a box that this rank has published, and meet none of another rank? */
 static bool is_private(struct tac_candidates *c, const struct tac_box *box)
 {
     const struct nest mine = nest_of_mine(c);
@@ -343,7 +344,7 @@ static bool is_private(struct tac_candidates *c, const struct tac_box *box)
 
 bool tac_remote_unconcerned(const struct tac_view *view, struct tac_candidates *c)
 {
-    if (c->remote.mine == NULL || !view->model->apart)
+    if (c->remote.mine == NULL || !view->model->omit_immovable)
         return false;
     for (int32_t p = 0; p < c->primitive_begin[c->body_count] && !c->remote.alone; p++) {
         struct tac_box box;

@@ -1,11 +1,11 @@
-/* remote_groups.c: which primitives of a rank share a published box: those that are near each other
+/* remote_groups.c: groups the primitives of a rank that are near each other; each group has one published box
  * (docs/reference/ranks.md, Discovery). */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Can the primitive move, so that pairs that it is in may be decided here? */
-static bool moves(const struct tac_view *view, const struct tac_primitive *p)
+/* Can the primitive move, so that this rank may have to decide about its pairs? */
+static bool can_move(const struct tac_view *view, const struct tac_primitive *p)
 {
     for (int i = 0; i < p->count; i++)
         if (tac_model_takes_part(view->model, p->v[i]))
@@ -55,7 +55,7 @@ static void select_first(struct place *place, int32_t n, int32_t count)
 }
 
 /* Halves the longest axis until each box has its share. */
-static void split(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
+static void split_groups(struct tac_candidates *c, struct place *place, int32_t n, int first, int boxes)
 {
     if (boxes == 1 || n <= 1) {
         for (int32_t k = 0; k < n; k++)
@@ -76,8 +76,8 @@ static void split(struct tac_candidates *c, struct place *place, int32_t n, int 
     for (int32_t i = 0; i < n; i++)
         place[i].along = place[i].x[axis];
     select_first(place, n, n / 2);
-    split(c, place, n / 2, first, boxes / 2);
-    split(c, place + n / 2, n - n / 2, first + boxes / 2, boxes / 2);
+    split_groups(c, place, n / 2, first, boxes / 2);
+    split_groups(c, place + n / 2, n - n / 2, first + boxes / 2, boxes / 2);
 }
 
 enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c)
@@ -92,14 +92,14 @@ enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c)
     for (int32_t p = 0; p < n; p++) {
         struct tac_box box;
         c->remote.group[p] = -1;
-        if (!moves(view, &c->primitive[p]))
+        if (!can_move(view, &c->primitive[p]))
             continue;
         tac_remote_box(view, c, &c->primitive[p], &box);
         for (int k = 0; k < 3; k++)
             place[moving].x[k] = box.lo[k] + box.hi[k];
         place[moving++].primitive = p;
     }
-    split(c, place, moving, 0, c->remote.boxes);
+    split_groups(c, place, moving, 0, c->remote.boxes);
 done:
     free(place);
     return err;

@@ -1,16 +1,16 @@
-/* remote_grown.c: ranks tell each other which of the boxes that they publish have grown in a repair
- * (docs/reference/ranks.md, Discovery).  Mostly a rank has a few of them at most: these go to all ranks in one call. */
+/* remote_grown.c: exchanges the published boxes that have grown in a repair (docs/reference/ranks.md, Discovery).
+ * Mostly a rank has only a few of them, so these go to all ranks in one call. */
 #include "broadphase/remote.h"
 #include <stdlib.h>
 
-/* What a rank tells of its boxes that grow: all of them, if they are few, as they mostly are. */
+/* A rank's message about its boxes that grow: it contains all of them if they are few. */
 struct growth {
     int32_t count, failed;
     struct tac_grown_box box[];
 };
 
-/* So many are few. */
-static int few(const struct tac_ctx *ctx)
+/* Returns the number of boxes that fit into this message. */
+static int few_boxes(const struct tac_ctx *ctx)
 {
     enum { MOST = 8, OF_ALL = 512 };
     const int each = OF_ALL / ctx->size;
@@ -19,7 +19,7 @@ static int few(const struct tac_ctx *ctx)
 
 size_t tac_remote_growth_bytes(const struct tac_ctx *ctx)
 {
-    return sizeof(struct growth) + (size_t)few(ctx) * sizeof(struct tac_grown_box);
+    return sizeof(struct growth) + (size_t)few_boxes(ctx) * sizeof(struct tac_grown_box);
 }
 
 static struct growth *growth_of(const void *told, size_t each, int rank)
@@ -27,7 +27,8 @@ static struct growth *growth_of(const void *told, size_t each, int rank)
     return (struct growth *)((char *)told + each * (size_t)rank);
 }
 
-/* Those that grew of all ranks, where some rank has more than what all tell at once.  err: of the caller's. */
+/* Gathers the boxes of all ranks that have grown, if some rank has more of them than fit into the message. err: the
+ * caller's code. */
 static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const struct tac_grown_box *mine,
                                  const void *told, size_t each, struct tac_grown_box *grown)
 {
@@ -42,7 +43,7 @@ static enum tac_err gather_grown(struct tac_ctx *ctx, enum tac_err err, const st
     }
     err = tac_agree(ctx, err);
     if (!err && MPI_Allgatherv(mine, many[ctx->rank], MPI_BYTE, grown, many, at, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
-        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew");
+        err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while enlarging the boxes of ranks");
     free(many);
     free(at);
     return err;
@@ -58,14 +59,14 @@ enum tac_err tac_remote_tell_grown(struct tac_ctx *ctx, enum tac_err err, void *
     *grown_count = 0;
     own->failed = err != TAC_OK;
     own->count = count;
-    for (int k = 0; k < count && k < few(ctx); k++)
+    for (int k = 0; k < count && k < few_boxes(ctx); k++)
         own->box[k] = mine[k];
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, growth, (int)each, MPI_BYTE, ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while boxes grew"));
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while enlarging the boxes of ranks"));
     for (int r = 0; r < ctx->size; r++) {
         const struct growth *g = growth_of(growth, each, r);
         total += (size_t)g->count;
-        more |= g->count > few(ctx);
+        more |= g->count > few_boxes(ctx);
         failed |= g->failed != 0;
     }
     if (failed)

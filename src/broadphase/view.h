@@ -1,7 +1,7 @@
-/* view.h: what the discovery of contacts knows of a simulation, and what it may ask of it.
+/* view.h: the data of a simulation that the discovery of contacts reads, and the functions that it calls.
  *
- * Discovery (this room, and kds) sees positions, scripts and active contacts, and asks for layer groups to be active or
- * dropped.  It knows no integrator: whoever runs one fills a view.
+ * Discovery (this room, and kds) reads positions, scripts and active contacts, and asks the integrator to activate or
+ * drop layer groups. It does not know which integrator this is: each integrator fills a view.
  */
 #ifndef TACTUS_BROADPHASE_VIEW_H
 #define TACTUS_BROADPHASE_VIEW_H
@@ -13,21 +13,22 @@
 #include <math.h>
 #include <tactus/counters.h>
 
-/* What may be asked; `self` is the integrator's.  All are local. */
+/* The functions that discovery calls; `self` belongs to the integrator. All are local. */
 struct tac_activation {
-    /* Watches one more layer group of a pair from now on; a new pair gets a slot. *slot told. */
-    enum tac_err (*active)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
-    /* Between two instants: puts the layer group that watch() has just added where it can tick. */
+    /* Activates one more layer group of a pair from now on; a new pair gets a slot. *slot: the pair's slot. */
+    enum tac_err (*activate)(void *self, uint64_t key, const tac_lid v[4], int32_t *slot);
+    /* Between two instants: moves the layer group that activate() has just added to its class, where it can tick. */
     enum tac_err (*place)(void *self, int32_t slot);
-    /* Drops the deepest layer group of a pair, which must be silent; the pair with its last one. */
+    /* Deactivates the deepest layer group of a pair, which must be silent. The pair is removed with its last layer
+     * group. */
     void (*drop)(void *self, int32_t slot);
-    /* Does friction hold the pair?  Then its outermost layer group must stay. */
+    /* Does the pair have a friction state? Then its outermost layer group must stay active. */
     bool (*holds)(void *self, int32_t slot);
 };
 
 struct tac_candidates;
 
-/* All borrowed. */
+/* The view of a simulation; all pointers are borrowed. */
 struct tac_view {
     struct tac_ctx *ctx;
     const struct tac_scene *scene;
@@ -42,14 +43,15 @@ struct tac_view {
     double margin;                     /* pairs are found that come under so many times their thickness, at least 1 */
     const int32_t *owner;              /* (V): the rank of each vertex, where several ranks have the whole scene: found
                                         * are the pairs with a vertex of this rank.  NULL: those that it decides */
-    tac_time main_period;              /* that most of the elastic work has; else that of first layers, quanta */
+    tac_time
+        main_period; /* period with most of the elastic work; without elements, the period of first layers; quanta */
     const struct tac_activation *activation;
-    void *self; /* whose view it is */
+    void *self; /* the integrator's, for `activation` */
 };
 
-static inline enum tac_err tac_view_active(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
+static inline enum tac_err tac_view_activate(struct tac_view *view, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
-    return view->activation->active(view->self, key, v, slot);
+    return view->activation->activate(view->self, key, v, slot);
 }
 static inline enum tac_err tac_view_place(struct tac_view *view, int32_t slot)
 {

@@ -1,10 +1,10 @@
-/* advance.c: additive conservative advancement. */
+/* advance.c: bounds a step of a pair by additive conservative advancement (Li et al. 2021). */
 #include "contact/advance.h"
 
 #define TAC_ADVANCE_PART .9        /* of what is safe, so that rounding of the share is no concern */
-enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; then the share that is reached counts */
+enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; after so many the share that was reached is returned */
 
-static double longest(const double p[4][3], int from, int to)
+static double longest_move(const double p[4][3], int from, int to)
 {
     double most = 0;
     for (int i = from; i < to; i++)
@@ -28,7 +28,7 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
             size = fmax(size, fabs(x[i][k]) + fabs(p[i][k]));
         }
     /* No two points come nearer by more than this in the whole step; the rounding of p - mean included. */
-    const double speed = (longest(move, 0, first) + longest(move, first, n)) * (1 + 0x1p-40) + 0x1p-50 * size;
+    const double speed = (longest_move(move, 0, first) + longest_move(move, first, n)) * (1 + 0x1p-40) + 0x1p-50 * size;
     /* The kernel is off by a part of the pair's extent, places by a part of their size: here, where the caller puts
      * them, and in between. */
     const double wrong = (4 * TAC_NEAR_ERROR + 0x1p-50) * size;

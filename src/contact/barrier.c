@@ -1,4 +1,5 @@
-/* barrier.c: the barrier and the second derivatives of squared distances (docs/reference/implicit.md, The barrier).
+/* barrier.c: computes the barrier and the second derivatives of squared distances (docs/reference/implicit.md, The
+ * barrier).
  *
  * A squared distance is a function of up to three vectors between vertices, r from the second primitive to the first
  * and u, v along edges: |r|^2 of two points, |r - (r.u / u.u) u|^2 of a point and a line, (r . u x v)^2 / |u x v|^2 of
@@ -52,9 +53,9 @@ static double span_squared(const struct tac_barrier_pair *p)
     return p->thickness * (2 * p->radius + p->thickness);
 }
 
-/* False: the surfaces touch. */
-static bool evaluate(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
-                     struct parts *out)
+/* Evaluates the factors of m b. Returns false if the surfaces touch. */
+static bool evaluate_parts(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+                           struct parts *out)
 {
     const double s = (near->d - p->radius) * (near->d + p->radius), s_hat = span_squared(p);
     out->m[0] = 1;
@@ -92,7 +93,7 @@ bool tac_barrier_is_mollified(const struct tac_barrier_pair *p, const double x[4
 double tac_barrier_energy(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near)
 {
     struct parts q;
-    return evaluate(p, x, near, &q) ? q.m[0] * q.b[0] : INFINITY;
+    return evaluate_parts(p, x, near, &q) ? q.m[0] * q.b[0] : INFINITY;
 }
 
 /* dc/dx of c = |u x v|^2 for the edges' vertices. */
@@ -115,7 +116,7 @@ double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][
 {
     struct parts q;
     const int n = tac_pair_vertices(p->type);
-    if (!evaluate(p, x, near, &q)) {
+    if (!evaluate_parts(p, x, near, &q)) {
         memset(gradient, 0, 12 * sizeof(double));
         return INFINITY;
     }
@@ -137,7 +138,7 @@ double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][
 /* ---- second derivatives ---- */
 
 /* Hessians for (r, u, v), 9 x 9: block (a, b) at rows 3 a, columns 3 b. */
-static void put(double h[81], int a, int b, int k, int l, double value)
+static void set_symmetric(double h[81], int a, int b, int k, int l, double value)
 {
     h[9 * (3 * a + k) + 3 * b + l] = value;
     h[9 * (3 * b + l) + 3 * a + k] = value;
@@ -158,9 +159,10 @@ static void point_line(const double r[3], const double u[3], double h[81])
     for (int k = 0; k < 3; k++)
         for (int l = 0; l < 3; l++) {
             const double same = k == l;
-            put(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
-            put(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
-            put(h, 1, 1, k, l,
+            set_symmetric(h, 0, 0, k, l, 2 * (same - u[k] * u[l] / uu));
+            set_symmetric(h, 0, 1, k, l, -2 * (t * same + u[k] * (y[l] - t * u[l]) / uu));
+            set_symmetric(
+                h, 1, 1, k, l,
                 2 * (t * t * same - (y[k] * y[l] - t * (y[k] * u[l] + u[k] * y[l]) + t * t * u[k] * u[l]) / uu));
         }
 }
@@ -181,7 +183,7 @@ static void add_parallel(const double u[3], const double v[3], double times, dou
 }
 
 /* Of w^2 / c with w = r . u x v and c = |u x v|^2. */
-static void across(const double r[3], const double u[3], const double v[3], double h[81])
+static void fill_across(const double r[3], const double u[3], const double v[3], double h[81])
 {
     double gw[9], gc[9] = {0};
     tac_cross(&gw[0], u, v);
@@ -213,7 +215,7 @@ static void across(const double r[3], const double u[3], const double v[3], doub
     add_parallel(u, v, -ratio * ratio, h);
 }
 
-/* How r, u, v come from the pair's vertices: from[a] -> to[a]; unused: -1. */
+/* Defines r, u, v by the pair's vertices: vector a leads from from[a] to to[a]; unused: -1. */
 struct frame {
     int from[3], to[3];
 };
@@ -235,8 +237,10 @@ static void add_frame(const struct frame *f, const double h[81], double times, i
         }
 }
 
-/* The case by which vertices have a share in the nearest points; sets the frame, returns how many of r, u, v. */
-static int choose(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near, struct frame *f)
+/* Chooses the case from the vertices that take part in the nearest points. Sets the frame; returns how many of r, u, v
+ * the distance depends on. */
+static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+                        struct frame *f)
 {
     int first[2] = {0, 0}, second[3] = {0, 0, 0}, m = 0, n = 0;
     const int split = tac_pair_first(p->type), all = tac_pair_vertices(p->type);
@@ -278,9 +282,9 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
     const int n = tac_pair_vertices(p->type), size = 3 * n;
     double h[81] = {0}, relative[3][3] = {{0}};
     memset(hessian, 0, (size_t)(size * size) * sizeof *hessian);
-    if (!evaluate(p, x, near, &q))
+    if (!evaluate_parts(p, x, near, &q))
         return;
-    const int vectors = choose(p, x, near, &f);
+    const int vectors = choose_frame(p, x, near, &f);
     for (int a = 0; a < vectors; a++)
         tac_sub(relative[a], x[f.to[a]], x[f.from[a]]);
     if (vectors == 1)
@@ -288,7 +292,7 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
     else if (vectors == 2)
         point_line(relative[0], relative[1], h);
     else
-        across(relative[0], relative[1], relative[2], h);
+        fill_across(relative[0], relative[1], relative[2], h);
     add_frame(&f, h, q.m[0] * q.b[1], n, hessian);
     double s[12], c[12];
     for (int i = 0; i < size; i++)

@@ -55,7 +55,7 @@ static void one_slope(const double x[4][3], int from, int to, struct tilt *t)
     t->part[from][0] = -1 / l;
 }
 
-/* By the vertices that have a share in the nearest points. */
+/* Finds the tilt from the vertices that take part in the nearest points. */
 static void find_tilt(enum tac_pair_type type, const double x[4][3], const struct tac_near *near, struct tilt *t)
 {
     int side[2][4], count[2] = {0, 0};

@@ -1,5 +1,5 @@
-/* contacts.h: a contact as callers see it (tactus/contact.h), made from a pair and its distance; and the order of
- * lists. */
+/* contacts.h: makes a contact of the public interface (tactus/contact.h) from a pair and its distance, and defines the
+ * order of lists of contacts. */
 #ifndef TACTUS_CONTACT_CONTACTS_H
 #define TACTUS_CONTACT_CONTACTS_H
 
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <tactus/contact.h>
 
-/* Everything but the vertices' ids and the force.  v: local vertices, and vertex_body their bodies; x (4, 3): their
- * places, m; radius: of both bodies together, m. */
+/* Fills *out except the vertices' ids and the force. v: local vertices; vertex_body: the bodies of all vertices; x (4,
+ * 3): positions of v, m; radius: sum of both bodies' radii, m. */
 static inline void tac_contact_make(enum tac_pair_type type, uint64_t key, const tac_lid *v, const tac_lid *vertex_body,
                                     const double x[4][3], const struct tac_near *near, double radius,
                                     struct tac_contact *out)

@@ -10,8 +10,8 @@
 #include "contact/pairs/active.h"
 
 /* Is the pair certainly silent, in the arithmetic of its tick?  The two primitives' extents along the last normal
- * bound their distance from below, for a quarter of the price of the distance.  x (count, 3): positions, m.  `clear`
- * is the distance under which it matters; the bound is told. */
+ * bound their distance from below, for a quarter of the price of the distance.  x (count, 3): positions, m.  The pair
+ * is silent at a distance over `clear`. *bound: the lower bound of the distance. */
 static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3], double clear, double *bound)
 {
     const double n[3] = {p->normal[0], p->normal[1], p->normal[2]};
@@ -26,11 +26,12 @@ static inline bool tac_pair_beyond(const struct tac_pair *p, const double x[4][3
             most = along > most ? along : most;
     }
     *bound = least - most;
-    return *bound > clear && *bound < INFINITY; /* infinity: of numbers that are none, in a pass that went astray */
+    return *bound > clear &&
+           *bound < INFINITY; /* infinity comes from coordinates that are not numbers, in a pass that diverged */
 }
 
-/* What a pair keeps of its evaluation: a normal in single precision, shortened by more than its rounding, so that
- * no extent along it is longer than it is. */
+/* Stores the part of an evaluation that the pair keeps: the normal in single precision, shortened by more than its
+ * rounding, so that no extent is overestimated along it. */
 static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_geometry *g, double guard)
 {
     for (int k = 0; k < 3; k++)
@@ -38,7 +39,7 @@ static inline void tac_pair_evaluated(struct tac_pair *p, const struct tac_pair_
     p->guard = (float)guard;
 }
 
-/* Distance, normal, weights and mollifier of the pair, from x (count, 3), m. */
+/* Computes the distance, normal, weights and mollifier of the pair from x (count, 3), m. */
 static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], struct tac_pair_geometry *g)
 {
     double gradient[4][3];
@@ -46,7 +47,8 @@ static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], s
     g->mollifier = 1;
     if (p->type == TAC_PAIR_EDGE_EDGE)
         tac_mollifier(x, &g->mollifier, gradient);
-    /* Rounding of the distance and of the bound: 2^-50 of the longest way between vertices, with room to grow. */
+    /* The rounding of the distance and of the bound is about 2^-50 of the longest distance between vertices; 2^-44
+     * leaves room for growth. */
     double size = 0;
     for (int k = 1; k < p->count; k++)
         for (int c = 0; c < 3; c++)
@@ -55,8 +57,9 @@ static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], s
     (void)gradient;
 }
 
-/* The layers first..last at distance d [m], per stiffness: *f = -sum rate gap, the force [m]; *g2 = sum rate gap^2,
- * twice the energy [m^2]; eta1: thickness of the first layer, m.  The deepest layer that acts; first - 1: none. */
+/* Adds up the layers first..last at distance d [m]; eta1: thickness of the first layer, m. Both results are divided by
+ * the stiffness: *f = -sum rate gap, the force [m]; *g2 = sum rate gap^2, twice the energy [m^2]. Returns the deepest
+ * layer that acts, or first - 1 if none acts. */
 static inline int32_t tac_layers_force(const struct tac_model *model, double eta1, double d, int32_t first,
                                        int32_t last, double *f, double *g2)
 {

@@ -1,5 +1,5 @@
-/* evaluate_four.c: what pairs do at an instant, four of them side by side (docs/reference/engine.md, Layer groups):
- * their positions, whether they are silent, and else their distance.  evaluate.h computes the same for one pair alone.
+/* evaluate_four.c: evaluates four pairs at an instant side by side (docs/reference/engine.md, Layer groups): their
+ * positions, whether they are silent, and otherwise their distances. evaluate.h computes the same for one pair.
  */
 #include "contact/evaluate_four.h"
 #include "contact/evaluate.h"
@@ -21,7 +21,7 @@ TAC_FOUR_INLINE void gather(tac_four x[3], const struct tac_vertex_state *state,
     tac_four_columns(x, a, b, c, d);
 }
 
-/* What is no number is passed over, as in tac_pair_beyond(). */
+/* Values that are not numbers are ignored, as in tac_pair_beyond(). */
 TAC_FOUR_INLINE tac_four lesser(tac_four least, tac_four along)
 {
     return tac_four_select(along < least, along, least);
@@ -74,8 +74,9 @@ TAC_FOUR_INLINE int lanes_beyond(tac_four bound, tac_four over)
     return tac_four_lanes((bound > over) & (bound < tac_four_all(INFINITY)));
 }
 
-/* A pair of a pass that went astray, where products of coordinates are no numbers. All ranks that share it must find
- * the same, whichever other pairs they evaluate beside it.  Not inline: the others shall not pay for it. */
+/* Evaluates a pair of a pass that diverged, where products of coordinates are not numbers. All ranks that share the
+ * pair must get the same result, whichever other pairs they evaluate beside it. Not inline, so that it costs nothing
+ * elsewhere. */
 static __attribute__((noinline, cold)) void evaluate_alone(const struct tac_vertex_state *state,
                                                            const struct tac_scripts *scripts, struct tac_pair *p,
                                                            tac_time t, struct tac_pair_geometry *g)
@@ -137,7 +138,7 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
     return silent;
 }
 
-/* The same of four pairs of particles: half of the vertices, and no case to select. */
+/* Does the same for four pairs of particles, which have half as many vertices and only one case. */
 TAC_MORE_VERSIONS int tac_particles_evaluate_four(const struct tac_vertex_state *state,
                                                   const struct tac_scripts *scripts, struct tac_pair *const p[4],
                                                   const double silent_over[4], double bound[4], tac_time t,

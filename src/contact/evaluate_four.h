@@ -1,4 +1,4 @@
-/* evaluate_four.h: what pairs do at an instant, four of them side by side (docs/reference/engine.md, Layer groups). */
+/* evaluate_four.h: evaluates four pairs at an instant side by side (docs/reference/engine.md, Layer groups). */
 #ifndef TACTUS_CONTACT_EVALUATE_FOUR_H
 #define TACTUS_CONTACT_EVALUATE_FOUR_H
 
@@ -6,13 +6,14 @@
 #include "state/position.h"
 
 /* Local. Evaluates at t four pairs of one type, of a vertex and a triangle or of two edges; one pair may stand for
- * several.  A pair whose distance is certainly over silent_over [m] is silent: bit l of the result; of the others,
- * g[l] and what the pair keeps are set, with the bits of tac_pair_evaluate().  bound: lower bounds of the distances, m.
+ * several.  Pair l is silent if its distance is certainly over silent_over[l] [m]; then bit l of the result is set. For
+ * the others g[l] and the values that the pair keeps are set, with the bits of tac_pair_evaluate(). bound: lower bounds
+ * of the distances, m.
  */
 int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                             struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t,
                             struct tac_pair_geometry *const g[4]);
-/* The same of pairs of two particles. */
+/* Does the same for pairs of two particles. */
 int tac_particles_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                                 struct tac_pair *const p[4], const double silent_over[4], double bound[4], tac_time t,
                                 struct tac_pair_geometry *const g[4]);

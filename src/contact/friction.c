@@ -37,9 +37,9 @@ void tac_friction_destroy(struct tac_active *active)
     active->friction = NULL;
 }
 
-/* ---- who has a state ---- */
+/* ---- states of pairs, anchors of layer groups ---- */
 
-static void erase(struct tac_friction_values *values)
+static void erase_values(struct tac_friction_values *values)
 {
     memset(values, 0, sizeof *values);
     values->born = values->t = -1;
@@ -63,10 +63,10 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
     for (; f->friction_state_count <= (size_t)slot; f->friction_state_count++)
         f->friction_state[f->friction_state_count].kept = -1;
     struct tac_friction_state *state = &f->friction_state[slot];
-    erase(&state->now);
+    erase_values(&state->now);
     state->head = -1;
     if (state->kept >= 0) /* of the pair that had this slot before */
-        erase(&f->kept[state->kept].values);
+        erase_values(&f->kept[state->kept].values);
 done:
     return err;
 }
@@ -115,7 +115,7 @@ bool tac_friction_has_state(const struct tac_active *active, int32_t slot)
     return active->pair[slot].groups == 1 && active->pair[slot].rubs;
 }
 
-/* ---- the window's start: values are kept where they are first touched ---- */
+/* ---- the window's start: values are kept before they change for the first time ---- */
 
 void tac_friction_begin(struct tac_active *active)
 {
@@ -198,7 +198,7 @@ void tac_friction_erase(struct tac_active *active, int32_t slot)
     if (!active->pair[slot].rubs) /* the state itself has left the cache */
         return;
     keep(f, state, slot);
-    erase(&state->now);
+    erase_values(&state->now);
     active->pair[slot].rubs = 0;
 }
 
@@ -209,7 +209,7 @@ TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
         u[k] -= along * n[k];
 }
 
-/* Brings the pair's state to t: the way gone since its last tick, in *slip per second. */
+/* Advances the pair's state to t: adds the slip since its last tick; *slip: the slip per second. */
 TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                             const double x[4][3], struct tac_friction_values *g, tac_time t, double slip[3])
 {
@@ -242,7 +242,8 @@ TAC_FOUR_INLINE void kinetic(const struct tac_law *law, const double slip[3], do
         j[k] = size * slip[k];
 }
 
-/* What a layer group's anchor would like: pull [N], and how far it is from where the pair is, u [m]. */
+/* Computes the displacement u [m] of a layer group's anchor from the pair's present slip, and the force `pull` [N] that
+ * it would exert without a limit. */
 TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair *p, const double normal[3],
                              const struct tac_friction_values *g, const struct tac_friction_entry *entry, double mass,
                              const double slip[3], double u[3], double pull[3])
@@ -257,7 +258,7 @@ TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair
         pull[c] = entry->stiffness * u[c] + damping * slip[c];
 }
 
-/* Sets the anchor where it holds with its share of what it would like. */
+/* Moves the anchor to where its spring exerts the given share of that force. */
 TAC_FOUR_INLINE void hold(struct tac_friction *f, const struct tac_friction_values *g,
                           const struct tac_friction_entry *entry, double share, const double u[3], const double pull[3])
 {
@@ -274,7 +275,7 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
-/* Anchors pull, as far as the budget goes; one that cannot hold is dragged along. */
+/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair. */
 TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                              struct tac_friction_values *g, const struct tac_friction_entry *first,
                              const double slip[3], double j[3])
@@ -315,7 +316,7 @@ TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
     return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
 }
 
-/* The kick of a pair at t by these entries; its state goes on to t. */
+/* Computes the kick of a pair at t from these entries, and advances its state to t. */
 TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, const struct tac_near *near,
                          tac_time t, const double x[4][3], struct tac_friction_kick *kick)
 {

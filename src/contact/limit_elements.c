@@ -1,4 +1,4 @@
-/* limit_elements.c: limits of stretch as elastic energies. */
+/* limit_elements.c: computes limits of stretch as elastic energies. */
 #include "contact/limit_elements.h"
 #include "contact/principal.h"
 #include <math.h>
@@ -33,8 +33,8 @@ static void strain_limit(double y, double b[3])
 
 /* ---- edges ---- */
 
-static bool make(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
-                 struct tac_element_bound *bound)
+static bool make_edge(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
+                      struct tac_element_bound *bound)
 {
     struct limit *limit = record;
     double d[3];
@@ -73,14 +73,14 @@ static double length_of(const double (*x)[3], double d[3])
     return sqrt(tac_dot(d, d));
 }
 
-static double energy(const void *record, const double *rest, const double (*x)[3])
+static double edge_energy(const void *record, const double *rest, const double (*x)[3])
 {
     double d[3], w[3];
     of_length(record, length_of(x, d), w);
     return w[0];
 }
 
-static void push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
+static void edge_push(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3])
 {
     double d[3], w[3];
     const double l = length_of(x, d);
@@ -91,8 +91,9 @@ static void push(const void *record, const double *rest, double step, const doub
     }
 }
 
-/* along n n^T + across (1 - n n^T) on both of the diagonal, minus that beside it; convex: without what is negative. */
-static void fill(const void *record, const double (*x)[3], bool convex, double *h)
+/* Fills the Hessian of an edge: the block along n n^T + across (1 - n n^T) on the diagonal, and its negative beside it;
+ * convex: without negative eigenvalues. */
+static void fill_edge_hessian(const void *record, const double (*x)[3], bool convex, double *h)
 {
     double d[3], w[3];
     const double l = length_of(x, d);
@@ -109,14 +110,14 @@ static void fill(const void *record, const double (*x)[3], bool convex, double *
         }
 }
 
-static void hessian(const void *record, const double *rest, const double (*x)[3], double *h)
+static void edge_hessian(const void *record, const double *rest, const double (*x)[3], double *h)
 {
-    fill(record, x, false, h);
+    fill_edge_hessian(record, x, false, h);
 }
 
-static void convex(const void *record, const double *rest, const double (*x)[3], double *h)
+static void edge_convex(const void *record, const double *rest, const double (*x)[3], double *h)
 {
-    fill(record, x, true, h);
+    fill_edge_hessian(record, x, true, h);
 }
 
 /* ---- principal stretches ---- */
@@ -192,7 +193,7 @@ static void add_mode(double lambda, double f, const double *ua, const double *wb
 }
 
 /* Unit vectors: of both stretches, and the normal; the second is any where the triangle has collapsed. */
-static void frame(const struct stretches *s, double u[3][3])
+static void find_frame(const struct stretches *s, double u[3][3])
 {
     double square = tac_dot(s->near[1].n, s->near[1].n);
     for (int c = 0; c < 3; c++) {
@@ -223,7 +224,7 @@ static void wide_hessian(const void *record, const double *rest, const double (*
     memset(h, 0, 81 * sizeof *h);
     if (!(s.w[0][2] > 0))
         return;
-    frame(&s, u);
+    find_frame(&s, u);
     for (int a = 0; a < 2; a++)
         for (int k = 0; k < 3; k++)
             v[a][k] = s.near[a].w[k] / wide->rest[2];
@@ -245,11 +246,11 @@ const struct tac_element tac_element_limit = {
     .nodes = 2,
     .width = 1,
     .size = sizeof(struct limit),
-    .make = make,
-    .energy = energy,
-    .push = push,
-    .hessian = hessian,
-    .convex = convex,
+    .make = make_edge,
+    .energy = edge_energy,
+    .push = edge_push,
+    .hessian = edge_hessian,
+    .convex = edge_convex,
 };
 
 const struct tac_element tac_element_limit_principal = {
@@ -267,7 +268,7 @@ const struct tac_element tac_element_limit_principal = {
     .convex = wide_hessian,
 };
 
-/* ---- the way ---- */
+/* ---- the largest admissible share of a motion ---- */
 
 #define TAC_BELOW (1 - 0x1p-40) /* of a share, for its rounding */
 enum { HALVINGS = 40 };
@@ -289,8 +290,8 @@ static double size_at(const struct tac_element *element, const void *record, con
     return -near[0].d / wide->rest[2];
 }
 
-/* The first share at which |d + share way| is down to `least`; 1: none. */
-static double shortens(const double d[3], const double way[3], double least)
+/* Returns the first share at which |d + share way| has fallen to `least`, or 1 if there is none. */
+static double share_to_length(const double d[3], const double way[3], double least)
 {
     const double a = tac_dot(way, way), b = tac_dot(d, way), c = tac_dot(d, d) - least * least;
     const double root = b * b - a * c;
@@ -324,7 +325,7 @@ double tac_limit_advance(const struct tac_element *element, const void *record, 
         length_of(p, way);
         if (!(now > least))
             return 0;
-        return fmin(share, shortens(d, way, least + keep * fmin(now - least, s->length - least)));
+        return fmin(share, share_to_length(d, way, least + keep * fmin(now - least, s->length - least)));
     }
     return share;
 }

@@ -10,8 +10,8 @@
  * model that acts below the limit.  A segment that may not be shorter than (1 - s) L has the same for (L - l)/(s L), a
  * triangle the sum over both principal stretches with its area in the place of L^2.
  *
- * They are elements as those of the table, but of the scene's shape at the start and without damping or plasticity.
- * They keep their limits only if nothing moves farther in one step than tac_limit_advance() allows.
+ * They are elements like those of the element table, but they use the scene's shape at the start, and have no damping
+ * or plasticity. They keep their limits only if nothing moves farther in one step than tac_limit_advance() allows.
  */
 #ifndef TACTUS_CONTACT_LIMIT_ELEMENTS_H
 #define TACTUS_CONTACT_LIMIT_ELEMENTS_H
@@ -20,8 +20,8 @@
 
 extern const struct tac_element tac_element_limit, tac_element_limit_principal;
 
-/* Local; element: one of both.  The largest share of the motion p (nodes, 3), at most 1, on whose way no limit loses
- * more than 1 - keep of what is left to it. */
+/* Local. Returns the largest share, at most 1, of the motion p (nodes, 3) from x along which no limit loses more than
+ * the part 1 - keep of what is left until it is reached. element: one of the two above. */
 double tac_limit_advance(const struct tac_element *element, const void *record, const double (*x)[3],
                          const double (*p)[3], double keep);
 

@@ -1,4 +1,4 @@
-/* limits.c: the limits of stretch that a rank decides (docs/reference/engine.md, Limits of stretch). */
+/* limits.c: lists the limits of stretch about which a rank decides (docs/reference/engine.md, Limits of stretch). */
 #include "contact/limits.h"
 #include "partition/part.h"
 

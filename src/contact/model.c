@@ -14,7 +14,7 @@ enum { MOST_LAYERS = 1 << 22 };
 static const double SILENT = 1 - 0x1p-10;
 
 /* How many pairs may press on a vertex at once, for two vertices of these valences (48 for 6 and 6). */
-static double pressing(double va, double vb)
+static double count_pressing(double va, double vb)
 {
     return (va + 1) * (vb + 1) - 1;
 }
@@ -23,7 +23,7 @@ static double pressing(double va, double vb)
  * Below 1 only stability is required, which holds up to N_c / s^2 pairs; half of that is allowed. */
 static double pairs_counted(const struct tac_model *m, const struct tac_law *law, double va, double vb)
 {
-    const double most = pressing(va, vb), s = m->scene->settings->clocks.contact_safety;
+    const double most = count_pressing(va, vb), s = m->scene->settings->clocks.contact_safety;
     if (m->scene->settings->contact.pairs_per_vertex > 0)
         return law->pairs;
     return fmax(law->pairs, law->e2 == 1 ? most : 2 * s * s * most);
@@ -189,7 +189,7 @@ static enum tac_err find_extremes(struct tac_ctx *ctx, const struct tac_model *m
     return TAC_OK;
 }
 
-static enum tac_err allocate(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **m)
+static enum tac_err allocate_model(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **m)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(ctx, 1, sizeof **m, m));
@@ -205,7 +205,7 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
 {
     enum tac_err err;
     struct tac_model *m = NULL;
-    err = allocate(ctx, scene, &m);
+    err = allocate_model(ctx, scene, &m);
     TAC_TRY(scene->mesh->part ? tac_agree(ctx, err) : err); /* the extremes are those of all ranks */
     struct extremes e = {0, 0, 6, 0, 0, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
@@ -401,8 +401,8 @@ static tac_time layer_period(const struct tac_model *m, const struct tac_form *f
 
 /* The farthest layer from `from` towards `end`, inclusive, that has this period, as `from` has.  Periods do not
  * increase with depth, and few layers have the same one: by steps that double, and then by halves. */
-static int32_t like(const struct tac_model *m, const struct tac_form *form, int32_t from, tac_time period, int32_t end,
-                    int32_t way)
+static int32_t farthest_like(const struct tac_model *m, const struct tac_form *form, int32_t from, tac_time period,
+                             int32_t end, int32_t way)
 {
     int32_t has = from, step = 1, left = way * (end - from);
     while (step <= left && layer_period(m, form, has + way * step) == period) {
@@ -427,14 +427,14 @@ static int32_t like(const struct tac_model *m, const struct tac_form *form, int3
 tac_time tac_model_layer_group(const struct tac_model *m, const struct tac_form *form, int32_t first, int32_t *last)
 {
     const tac_time period = layer_period(m, form, first);
-    *last = like(m, form, first, period, form->bottom, 1);
+    *last = farthest_like(m, form, first, period, form->bottom, 1);
     return period;
 }
 
 tac_time tac_model_group_of(const struct tac_model *m, const struct tac_form *form, int32_t layer, int32_t *first)
 {
     const tac_time period = layer_period(m, form, layer);
-    *first = like(m, form, layer, period, 1, -1);
+    *first = farthest_like(m, form, layer, period, 1, -1);
     return period;
 }
 

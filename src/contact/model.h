@@ -1,10 +1,10 @@
-/* model.h: the infinite stack of penalty layers between every pair of primitives, and the numbers of those layers that
- * are needed.
+/* model.h: the model of penalty layers: an infinite stack of layers between every pair of primitives, of which only
+ * those that are needed are computed.
  *
  * The model owns tables that depend on the scene alone: eta(l)/eta(1), r(l)/r(1) and their running sum.  A pair's own
- * numbers (thickness, radius, period of its layers) follow from the start positions and masses, so they can be computed
- * again at any time. Nothing needs to be stored for a pair that is not in contact (docs/explanation/method.md, Penalty
- * layers).
+ * parameters (thickness, radius, period of its layers) follow from the start positions and masses, so they can be
+ * computed again at any time. Nothing needs to be stored for a pair that is not in contact (docs/explanation/method.md,
+ * Penalty layers).
  *
  * Consecutive layers of a pair with the same period are one *layer group*: they tick together, with one kick, which is
  * their sum in the order of the layers.  With nested clocks h(l) ~ l^-2 is cut to powers of two, so the thousand layers
@@ -34,7 +34,7 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
     uint8_t *role;                 /* owned, (V): enum tac_role */
-    bool apart;          /* ranks whose vertices of a pair never move take no part in it (docs/reference/ranks.md) */
+    bool omit_immovable; /* a rank whose vertices of a pair never move takes no part in it (docs/reference/ranks.md) */
     uint8_t *ignored;    /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits */
     bool friction;       /* some law has friction */
@@ -44,7 +44,7 @@ struct tac_model {
     double first_s;            /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
 };
 
-/* How two materials touch, as the engine needs it. */
+/* The contact law of two materials, as the engine needs it. */
 struct tac_law {
     double stiffness; /* r(1), N/m */
     double e2;        /* restitution squared: factor of the stiffness while separating */
@@ -53,7 +53,7 @@ struct tac_law {
     double pairs; /* N_c of two valence-6 vertices */
 };
 
-/* A pair's own numbers. */
+/* A pair's own parameters. */
 struct tac_form {
     double thickness;          /* eta(1) of this pair, m */
     double radius;             /* r_a + r_b, shrunk where a mesh is finer, m */
@@ -63,39 +63,42 @@ struct tac_form {
     int32_t bottom;            /* L: deepest layer that exists */
 };
 
-/* Local. TAC_ERR_INPUT if the first layer of some pair needs a period under 2^12 quanta. */
+/* Collective. Makes the model. Returns TAC_ERR_INPUT if the first layer of some pair needs a period under 2^12 quanta.
+ */
 enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out);
 void tac_model_destroy(struct tac_model **model);
 
-/* False for what is no pair: a shared vertex, no vertex that can ever be free, bodies that may pass, no self contact. v
- * in the order of closest_points.h. */
+/* Do the vertices v, in the order of closest_points.h, form a contact pair? They do not if the primitives have a common
+ * vertex, if no vertex can ever be free, if the bodies may pass through each other, or if a body has no self contact.
+ */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
 /* How a primitive with vertex a and one with vertex b touch. */
 const struct tac_law *tac_model_law(const struct tac_model *model, tac_lid a, tac_lid b);
 
-/* A pair's numbers from the start positions (docs/explanation/method.md, Penalty layers). */
+/* Computes a pair's parameters from the start positions (docs/explanation/method.md, Penalty layers). */
 void tac_model_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
-/* Radius and thickness alone, of a contact (no limit) of a primitive with vertex a and one with vertex b that are
- * `start` apart at the start, m. */
+/* Computes only radius and thickness, for a contact (not a limit) of a primitive with vertex a and one with vertex b.
+ * The distance of the primitives at the start is `start`, m. */
 void tac_model_thickness(const struct tac_model *model, tac_lid a, tac_lid b, double start, struct tac_form *form);
-/* The same of the pair v; returns its distance at the start, m. */
+/* Does the same for the pair v; returns its distance at the start, m. */
 double tac_model_first(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form);
 
-/* Has edge v, (2) local vertices, a limit of this type?  Triangles' edges may not grow longer, segments neither longer
- * nor shorter; so the edges of segments alone have the second (docs/explanation/method.md, Limits of stretch). */
+/* Does the edge have a limit of this type? Edges of triangles may not become too long; segments may not become too long
+ * or too short. So only segments have the second type (docs/explanation/method.md, Limits of stretch). */
 bool tac_model_limits(const struct tac_model *model, enum tac_pair_type type, tac_lid edge);
 
-/* Has a local triangle a limit of its principal stretch?  v: its vertices in the order of closest_points.h, which
+/* Does a local triangle have a limit of its principal stretch? v: its vertices in the order of closest_points.h, which
  * follows from the start positions alone. */
 bool tac_model_limits_triangle(const struct tac_model *model, tac_lid triangle, tac_lid v[3]);
 
-/* The shape at rest of the triangle v (3), in the order of closest_points.h: where along its first edge its third
- * vertex stands, and how high, over the edge's length; the height, m. */
+/* Computes the shape at rest of the triangle v (3), in the order of closest_points.h: the position of its third vertex
+ * along the first edge and its height, both divided by the edge's length; then the height, m. */
 void tac_model_rest(const struct tac_model *model, const tac_lid *v, double rest[3]);
 
-/* What the distance of a pair needs besides the places of its vertices: the fourth place of a triangle's limit. */
+/* Fills the row of x that the distance of a pair needs besides the positions of its vertices: the fourth one of a
+ * triangle's limit. */
 static inline void tac_model_gather(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v,
                                     double x[4][3])
 {
@@ -112,10 +115,10 @@ static inline bool tac_model_is_immovable(const struct tac_model *model, tac_lid
 /* Does the owner of this vertex evaluate the pairs that the vertex is in? */
 static inline bool tac_model_takes_part(const struct tac_model *model, tac_lid v)
 {
-    return !(model->apart && tac_model_is_immovable(model, v));
+    return !(model->omit_immovable && tac_model_is_immovable(model, v));
 }
 
-/* The first of n vertices of a pair that can move.  There is one in every pair. */
+/* Returns the first of n vertices of a pair that can move. Every pair has one. */
 static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_lid *v, int n)
 {
     int k = 0;
@@ -124,15 +127,15 @@ static inline tac_lid tac_model_mover(const struct tac_model *model, const tac_l
     return v[k];
 }
 
-/* The vertex whose owner decides the pair. Of pairs that every owner of a vertex comes by in its search, two edges and
- * two particles, a hash of the vertices tells which one: the owner of the first would be the rank with the lower ids in
- * nearly all of them, and it would have the candidates. */
+/* Returns the vertex whose owner decides about the pair. Two edges, and two particles, are found by every owner of
+ * their vertices; for these a hash selects the vertex. The first vertex would not do: its owner is nearly always the
+ * rank with the lower ids, which would then get nearly all candidates. */
 static inline tac_lid tac_model_decider(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v)
 {
     const int n = tac_pair_vertices(type);
     const tac_lid owned = tac_scene_owned(model->scene);
     bool ours = true;
-    if (!model->apart)
+    if (!model->omit_immovable)
         return v[0];
     for (int k = 0; k < n; k++)
         ours = ours && v[k] < owned;
@@ -147,14 +150,15 @@ static inline tac_lid tac_model_decider(const struct tac_model *model, enum tac_
     return tac_model_mover(model, turned, n);
 }
 
-/* Period of the layer group that begins with layer `first`, in quanta, and its last layer. first <= form->bottom. */
+/* Returns the period, in quanta, of the layer group that begins with layer `first`; *last: its last layer. Requires
+ * first <= form->bottom. */
 tac_time tac_model_layer_group(const struct tac_model *model, const struct tac_form *form, int32_t first,
                                int32_t *last);
-/* Period of the layer group that a layer is in, in quanta, and its first layer. */
+/* Returns the period, in quanta, of the layer group that contains `layer`; *first: its first layer. */
 tac_time tac_model_group_of(const struct tac_model *model, const struct tac_form *form, int32_t layer, int32_t *first);
 
-/* Distance of the primitives (radius included) under which layer l acts; l may be bottom + 1, the end of the layer
- * stack. */
+/* Returns the distance of the primitives (radius included), m, under which layer l acts; l may be bottom + 1, the end
+ * of the layer stack. */
 static inline double tac_model_reach(const struct tac_model *model, const struct tac_form *form, int32_t l)
 {
     return form->radius + form->thickness * model->reach[l];
@@ -173,10 +177,11 @@ static inline enum tac_pair_type tac_key_type(uint64_t key)
     const uint64_t kind = key >> 60;
     return (enum tac_pair_type)(kind < 12 ? kind >> 2 : kind - 9);
 }
-/* The vertices of a pair of a scene that is whole on this rank (up to 4, -1 where unused); of a triangle's limit in the
- * scene's order. */
+/* Finds the vertices of a pair in a scene that is whole on this rank (up to 4, -1 where unused); those of a triangle's
+ * limit are in the scene's order. */
 void tac_key_vertices(const struct tac_scene *scene, uint64_t key, tac_lid v[4]);
-/* "vertex 3 of body `a` and triangle 12 of body `b`", ids within the body; v: global ids of the pair's vertices. */
+/* Writes a text like "vertex 3 of body `a` and triangle 12 of body `b`", with ids within the body; v: global ids of the
+ * pair's vertices. */
 void tac_key_describe(const struct tac_scene *scene, uint64_t key, const tac_gid v[4], char *text, size_t size);
 
 #endif

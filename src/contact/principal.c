@@ -6,7 +6,7 @@
 #include "scene/period.h"
 
 /* s of the material of a vertex; 0: none. */
-static double limit_of(const struct tac_scene *s, tac_lid vertex)
+static double principal_limit_of(const struct tac_scene *s, tac_lid vertex)
 {
     const tac_lid material = s->settings->body[s->mesh->vertex_body[vertex]].material;
     return material >= 0 ? s->settings->material[material].stretch_limit_principal : 0;
@@ -70,7 +70,7 @@ bool tac_principal_is_pair(const struct tac_model *m, const tac_lid *v)
     const tac_lid body = s->mesh->vertex_body[v[0]];
     double rest[3];
     if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0] || s->mesh->vertex_body[v[1]] != body ||
-        s->mesh->vertex_body[v[2]] != body || !(limit_of(s, v[0]) > 0) ||
+        s->mesh->vertex_body[v[2]] != body || !(principal_limit_of(s, v[0]) > 0) ||
         !(m->w_ever[v[0]] + m->w_ever[v[1]] + m->w_ever[v[2]] > 0))
         return false;
     /* A checkpoint might name vertices of no triangle; of a triangle only rounding takes these out of 0..1. */
@@ -82,7 +82,7 @@ bool tac_model_limits_triangle(const struct tac_model *m, tac_lid triangle, tac_
 {
     const struct tac_scene *s = m->scene;
     const tac_lid *given = &s->mesh->triangle[3 * triangle];
-    if (!(limit_of(s, given[0]) > 0))
+    if (!(principal_limit_of(s, given[0]) > 0))
         return false;
     tac_principal_order(s, given, v);
     return tac_model_is_pair(m, TAC_PAIR_WIDE, v);
@@ -92,7 +92,7 @@ double tac_principal_form(const struct tac_model *m, const tac_lid *v, const dou
                           double *pairs)
 {
     const struct tac_scene *s = m->scene;
-    const double limit = limit_of(s, v[0]);
+    const double limit = principal_limit_of(s, v[0]);
     form->law = &m->law[s->settings->contact.law_count];
     form->radius = -(1 + limit) * rest[2];
     form->thickness = limit * rest[2];
@@ -105,11 +105,11 @@ double tac_principal_form(const struct tac_model *m, const tac_lid *v, const dou
 
 /* How far beyond its limit a hinge of a limited body is bent at rest: (angle^2 / 16) / s; 0 where nothing is limited.
  */
-static double bent(const struct tac_model *m, tac_lid hinge)
+static double bend_over_limit(const struct tac_model *m, tac_lid hinge)
 {
     const struct tac_scene *s = m->scene;
     const tac_lid *v = &s->mesh->topology->hinge[4 * hinge];
-    const double limit = limit_of(s, v[0]);
+    const double limit = principal_limit_of(s, v[0]);
     double x[4][3], w = 0;
     struct tac_one_fold f;
     for (int k = 0; k < 4; k++) {
@@ -133,7 +133,7 @@ static enum tac_err refuse_bent(struct tac_ctx *ctx, const struct tac_model *m)
     double worst = 0, most;
     tac_gid vertex = INT64_MAX, first;
     for (tac_lid h = 0; h < s->mesh->topology->hinge_count; h++)
-        worst = fmax(worst, bent(m, h));
+        worst = fmax(worst, bend_over_limit(m, h));
     most = worst;
     if (s->mesh->part && MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the sharpest bend");
@@ -142,7 +142,7 @@ static enum tac_err refuse_bent(struct tac_ctx *ctx, const struct tac_model *m)
     for (tac_lid h = 0; worst == most && h < s->mesh->topology->hinge_count; h++) {
         const tac_lid v = s->mesh->topology->hinge[4 * h];
         const tac_gid id = s->mesh->part ? s->mesh->part->vertex_id[v] : v;
-        if (bent(m, h) == most && id < vertex)
+        if (bend_over_limit(m, h) == most && id < vertex)
             vertex = id;
     }
     first = vertex;

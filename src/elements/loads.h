@@ -20,7 +20,7 @@ struct tac_load_element {
     int32_t count;          /* vertices: 1, 2, 3 */
     tac_lid load, id;       /* of the scene; local id of the vertex, segment or triangle */
     tac_lid slot[3];        /* vertex k among those that its class pushes, or -1 */
-    int32_t twin;           /* in its class the first wind on the same element, if that is another one, or -1 */
+    int32_t first_wind;     /* in its class the first wind on the same element, if that is another one, or -1 */
     double limit;           /* wind: impulse per normal speed at which it takes all of that, kg */
     double centre[3];       /* wind, state: where its centre was at its own last tick, at first at t = 0, m */
     double centre_start[3]; /* the same at the window's start */
@@ -47,7 +47,7 @@ enum tac_err tac_loads_collect(struct tac_ctx *ctx, const struct tac_scene *scen
 enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *scene, const double *omega2,
                               struct tac_loads *loads);
 void tac_loads_free(struct tac_loads *loads);
-/* Local. Sets the twins among the elements of a class. */
+/* Local. Of winds on the same element, lets the later ones use the centre that the first one computed. */
 enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_load_element *element,
                             size_t count);
 

@@ -212,11 +212,11 @@ enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *s, stru
     enum tac_err err = tac_alloc(ctx, n, sizeof *first, &first);
     for (size_t i = 0; i < count && !err; i++) {
         struct tac_load_element *e = &element[i];
-        e->twin = -1;
+        e->first_wind = -1;
         if (s->settings->load[e->load].kind != TAC_LOAD_WIND)
             continue;
-        e->twin = first[e->id] - 1;
-        if (e->twin < 0)
+        e->first_wind = first[e->id] - 1;
+        if (e->first_wind < 0)
             first[e->id] = (int32_t)i + 1;
     }
     free(first);

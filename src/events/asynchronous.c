@@ -1,8 +1,9 @@
-/* asynchronous.c: asynchronous contact mechanics as an integrator: events/ behind the table. */
+/* asynchronous.c: fills the table of integrators (integrators/integrator.h) with the functions of the asynchronous
+ * integrator, which is this room. */
 #include "broadphase/candidates.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 #include "events/ranks/rebalance_join.h"
-#include "events/ranks/still.h"
 #include "events/state/changed_scene.h"
 #include "events/state/present_contacts.h"
 #include "integrators/integrator.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
+static enum tac_err create_state(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
 {
     struct tac_sim *sim = NULL;
     const enum tac_err err = tac_sim_create(ctx, scene, scene->settings->discovery.mode, &sim);
@@ -19,14 +20,14 @@ static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **
     return err;
 }
 
-static void destroy(void **state)
+static void destroy_state(void **state)
 {
     struct tac_sim *sim = *state;
     tac_sim_destroy(&sim);
     *state = NULL;
 }
 
-static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
+static enum tac_err advance_state(void *state, tac_time limit, struct tac_step *step)
 {
     struct tac_sim *sim = state;
     sim->books.before_at = limit;
@@ -38,12 +39,12 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     return err;
 }
 
-static enum tac_err state_out(void *state, bool write, struct tac_checkpoint **out)
+static enum tac_err collect_state(void *state, bool write, struct tac_checkpoint **out)
 {
     return tac_state_collect(state, write, out);
 }
 
-static enum tac_err state_in(void *state, const struct tac_checkpoint *in)
+static enum tac_err restore_state(void *state, const struct tac_checkpoint *in)
 {
     return tac_state_restore(state, in);
 }
@@ -53,7 +54,7 @@ static bool knows_row(const void *state)
     return tac_sim_knows_row(state);
 }
 
-static enum tac_err energy(void *state, struct tac_energy_row *row)
+static enum tac_err fill_energy_row(void *state, struct tac_energy_row *row)
 {
     return tac_sim_energy(state, row);
 }
@@ -63,27 +64,27 @@ static void begin_row(void *state)
     ((struct tac_sim *)state)->books.deepest_layer = 0;
 }
 
-static enum tac_err counters(const void *state, struct tac_counters *sum)
+static enum tac_err sum_counters(const void *state, struct tac_counters *sum)
 {
     return tac_state_counters(state, sum);
 }
 
-static double book_residual(void *state)
+static double compute_residual(void *state)
 {
     return tac_sim_book_residual(state);
 }
 
-static enum tac_err contacts(void *state, struct tac_contact **out, size_t *count)
+static enum tac_err list_contacts(void *state, struct tac_contact **out, size_t *count)
 {
     return tac_sim_contacts(state, out, count);
 }
 
-static enum tac_err contact_count(void *state, int64_t *count)
+static enum tac_err count_contacts(void *state, int64_t *count)
 {
     return tac_sim_contact_count(state, count);
 }
 
-static void view(void *state, struct tac_state_view *out)
+static void view_state(void *state, struct tac_state_view *out)
 {
     struct tac_sim *sim = state;
     *out = (struct tac_state_view){.now = sim->state.now,
@@ -92,24 +93,24 @@ static void view(void *state, struct tac_state_view *out)
                                    .velocity = sim->state.vel->v,
                                    .stride = sizeof *sim->state.vel,
                                    .impulse = sim->state.impulse,
-                                   .impulse_rest = sim->still.rest,
+                                   .impulse_rest = sim->immovable.rest,
                                    .counters = &sim->books.counters};
 }
 
 static enum tac_err gather_impulses(void *state)
 {
     struct tac_sim *sim = state;
-    return tac_agree(sim->ctx, tac_still_gather(sim));
+    return tac_agree(sim->ctx, tac_immovable_gather(sim));
 }
 
-static void positions(const void *state, double *x)
+static void copy_positions(const void *state, double *x)
 {
     const struct tac_sim *sim = state;
     for (tac_lid i = 0; i < sim->state.owned; i++)
         tac_position(sim, i, sim->state.now, &x[3 * (size_t)i]);
 }
 
-static void status(const void *state, struct tac_status *out)
+static void fill_status(const void *state, struct tac_status *out)
 {
     const struct tac_sim *sim = state;
     out->window_s = sim->windows.last_s;
@@ -121,27 +122,27 @@ static void status(const void *state, struct tac_status *out)
     }
 }
 
-static const char *discovery(const void *state)
+static const char *name_discovery(const void *state)
 {
     return ((const struct tac_sim *)state)->find.way->name;
 }
 
-static enum tac_err hold(void *state, enum tac_err err)
+static enum tac_err hold_error(void *state, enum tac_err err)
 {
     return tac_ranks_hold(state, err);
 }
 
-static enum tac_err record(void *state, struct tac_recorder *record)
+static enum tac_err begin_record(void *state, struct tac_recorder *record)
 {
     return tac_sim_record(state, record);
 }
 
-static void look(void *state, enum tac_look which)
+static void record_positions(void *state, enum tac_look which)
 {
     tac_sim_look(state, which);
 }
 
-static void elements(const void *state, tac_element_visitor *visit, void *user)
+static void visit_elements(const void *state, tac_element_visitor *visit, void *user)
 {
     const struct tac_elastic *elastic = ((const struct tac_sim *)state)->elastic;
     for (size_t c = 0; c < elastic->class_count; c++)
@@ -156,7 +157,7 @@ static void elements(const void *state, tac_element_visitor *visit, void *user)
 
 /* ---- balance ---- */
 
-/* Share of the active pairs here that other ranks tick too. */
+/* Returns the share of the active pairs here that other ranks evaluate too. */
 static double shared_share(const struct tac_sim *sim)
 {
     size_t shared = 0;
@@ -171,11 +172,11 @@ static double shared_share(const struct tac_sim *sim)
  * 180; balls in a box 124; without losses, where few pairs are active, 60 to 80). */
 static const double COST_PENALTY = 14, COST_DAMPER = 1.3, COST_LOAD = 1, SPRING_S = 9e-9, TEST_S = 25e-9;
 
-/* A layer of the tables that a simulation is made with, s: some have a million. */
+/* The time to make one layer of the model's tables, s; some tables have a million layers. */
 static const double LAYER_S = 3e-7;
 
-/* Of kinetic structures nothing is counted that would stand for their time. */
-static void load(const void *state, struct tac_workload *load)
+/* For kinetic structures no counter represents their time. */
+static void measure_load(const void *state, struct tac_workload *load)
 {
     const struct tac_sim *sim = state;
     const struct tac_counters *c = &sim->books.counters;
@@ -201,8 +202,8 @@ static double rate_of(const struct tac_sim *sim, tac_time period)
     return 1 / tac_seconds(sim, period);
 }
 
-/* Adds a stencil: its cost to the vertices that are ours, in `weight`, and edges from its lowest vertex, if that is
- * ours. */
+/* Adds a stencil to the graph: its cost to the weights of the vertices that this rank owns, and edges from its lowest
+ * vertex, if this rank owns that. */
 static enum tac_err add_stencil(struct tac_sim *sim, struct tac_graph_rows *rows, double *weight, const tac_lid *v,
                                 int n, double cost)
 {
@@ -221,7 +222,7 @@ done:
     return err;
 }
 
-/* A list of forces of one class, each of which costs so much. */
+/* Adds a list of forces of one class, each of the same cost. */
 static enum tac_err add_forces(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_forces *f, int nodes,
                                double cost)
 {
@@ -250,7 +251,7 @@ done:
     return err;
 }
 
-/* A pair, by its vertices that have a part in it. */
+/* Adds a pair, with those of its vertices that take part in it. */
 static enum tac_err add_pair(struct tac_sim *sim, struct tac_graph_rows *rows, const struct tac_pair *p, double cost)
 {
     tac_lid v[4];
@@ -261,7 +262,7 @@ static enum tac_err add_pair(struct tac_sim *sim, struct tac_graph_rows *rows, c
     return add_stencil(sim, rows, rows->contact, v, n, cost);
 }
 
-static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
+static enum tac_err weigh_graph(void *state, struct tac_graph_rows *rows)
 {
     enum tac_err err = TAC_OK;
     struct tac_sim *sim = state;
@@ -291,21 +292,21 @@ done:
     return err;
 }
 
-/* ---- messages for the sake of deep pairs ---- */
+/* ---- messages of deep pairs ---- */
 
-static int64_t chatter(const void *state)
+static int64_t count_deep_messages(const void *state)
 {
-    return ((const struct tac_sim *)state)->control.told_chatter;
+    return ((const struct tac_sim *)state)->control.told_deep_messages;
 }
 
-static void clear_chatter(void *state)
+static void clear_deep_messages(void *state)
 {
     struct tac_sim *sim = state;
-    tac_ranks_forget_chatter(sim);
-    sim->control.told_chatter = 0;
+    tac_ranks_clear_deep_messages(sim);
+    sim->control.told_deep_messages = 0;
 }
 
-static enum tac_err join(void *state, struct tac_pieces *pieces)
+static enum tac_err join_clusters(void *state, struct tac_pieces *pieces)
 {
     return tac_rebalance_join(state, pieces);
 }
@@ -370,14 +371,14 @@ static void change_clear(void **kept)
 }
 
 static const struct tac_integrator_book BOOK = {
-    .knows_row = knows_row, .begin_row = begin_row, .residual = book_residual, .gather_impulses = gather_impulses};
+    .knows_row = knows_row, .begin_row = begin_row, .residual = compute_residual, .gather_impulses = gather_impulses};
 
-static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
+static const struct tac_integrator_record RECORD = {.begin = begin_record, .look = record_positions};
 
-static const struct tac_integrator_balance BALANCE = {.load = load,
-                                                      .chatter = chatter,
-                                                      .clear_chatter = clear_chatter,
-                                                      .join = join,
+static const struct tac_integrator_balance BALANCE = {.load = measure_load,
+                                                      .deep_messages = count_deep_messages,
+                                                      .clear_deep_messages = clear_deep_messages,
+                                                      .join = join_clusters,
                                                       .pace_out = pace_out,
                                                       .pace_in = pace_in};
 
@@ -386,22 +387,22 @@ static const struct tac_integrator_change CHANGE = {
 
 const struct tac_integrator tac_integrator_asynchronous = {
     .name = "asynchronous",
-    .create = create,
-    .destroy = destroy,
-    .advance = advance,
-    .state_out = state_out,
-    .state_in = state_in,
-    .energy = energy,
-    .counters = counters,
-    .contacts = contacts,
-    .contact_count = contact_count,
-    .view = view,
-    .positions = positions,
-    .status = status,
-    .discovery = discovery,
-    .hold = hold,
-    .elements = elements,
-    .weigh = weigh,
+    .create = create_state,
+    .destroy = destroy_state,
+    .advance = advance_state,
+    .state_out = collect_state,
+    .state_in = restore_state,
+    .energy = fill_energy_row,
+    .counters = sum_counters,
+    .contacts = list_contacts,
+    .contact_count = count_contacts,
+    .view = view_state,
+    .positions = copy_positions,
+    .status = fill_status,
+    .discovery = name_discovery,
+    .hold = hold_error,
+    .elements = visit_elements,
+    .weigh = weigh_graph,
     .record = &RECORD,
     .book = &BOOK,
     .balance = &BALANCE,

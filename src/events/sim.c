@@ -1,8 +1,8 @@
 /* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
 #include "contact/friction.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
 #include <stdlib.h>
@@ -49,18 +49,19 @@ done:
     return err;
 }
 
-static enum tac_err no_discovery(struct tac_sim *sim)
+static enum tac_err create_nothing(struct tac_sim *sim)
 {
     (void)sim;
     return TAC_OK;
 }
 
-static void nothing(struct tac_sim *sim)
+static void do_nothing(struct tac_sim *sim)
 {
     (void)sim;
 }
 
-/* Contact off: nothing to look for. Cut into stretches so that a run can be active and stopped. */
+/* Advances without contact, where nothing has to be discovered. The time is cut into stretches so that a run can report
+ * its progress and be stopped. */
 static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
@@ -83,7 +84,7 @@ done:
     return err;
 }
 
-/* The shortest elastic period of the scene, times 256. */
+/* Sets the stretch to 256 times the shortest elastic period of the scene. */
 static enum tac_err choose_stretch(struct tac_sim *sim)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
@@ -94,7 +95,7 @@ static enum tac_err choose_stretch(struct tac_sim *sim)
     return TAC_OK;
 }
 
-const struct tac_discovery tac_discovery_none = {"none", no_discovery, advance_freely, nothing};
+const struct tac_discovery tac_discovery_none = {"none", create_nothing, advance_freely, do_nothing};
 
 static enum tac_err view_activate(void *self, uint64_t key, const tac_lid v[4], int32_t *slot)
 {
@@ -132,8 +133,8 @@ static void fill_view(struct tac_sim *sim)
                                   .self = sim};
 }
 
-/* Everything that needs no other rank. */
-static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
+/* Makes everything that needs no other rank. */
+static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *scene)
 {
     enum tac_err err;
     TAC_TRY(make_state(sim));
@@ -141,7 +142,7 @@ static enum tac_err prepare(struct tac_sim *sim, struct tac_scene *scene)
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_active_create(sim));
-    TAC_TRY(tac_still_create(sim));
+    TAC_TRY(tac_immovable_create(sim));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->mesh->part)
@@ -169,15 +170,15 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
-    sim->find.judges = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
+    sim->find.validates = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
     /* The other ways of discovery leave a pair to the owner of its first vertex. */
-    sim->model->apart = sim->find.judges;
+    sim->model->omit_immovable = sim->find.validates;
     sim->find.way = !sim->contact                    ? &tac_discovery_none
                     : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
                     : mode == TAC_DISCOVER_KDS       ? &tac_discovery_kinetic
                                                      : &tac_discovery_speculate;
-    TAC_TRY(tac_agree(ctx, prepare(sim, scene)));
-    TAC_TRY(tac_still_choose(sim));
+    TAC_TRY(tac_agree(ctx, create_local_parts(sim, scene)));
+    TAC_TRY(tac_immovable_choose(sim));
     TAC_TRY(choose_stretch(sim));
     if (tac_sim_halo(sim))
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
@@ -207,7 +208,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.vel);
     free(sim->state.mass);
     free(sim->state.impulse);
-    tac_still_destroy(sim);
+    tac_immovable_destroy(sim);
     free(sim->scripts.of);
     free(sim->books.v_before);
     free(sim->books.damped);
@@ -244,9 +245,10 @@ done:
     return err;
 }
 
-/* Where the vertices of a pair are at t, if nothing kicks them before: others' by their lines, as told by their owners.
+/* Computes where the vertices of a pair are at t if nothing kicks them before. Ghosts move on the lines that their
+ * owners have sent.
  */
-static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+static void predict_positions(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int i = 0; i < p->count; i++) {
         const tac_lid v = p->v[i];
@@ -260,7 +262,8 @@ static void straight_on(const struct tac_sim *sim, const struct tac_pair *p, tac
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* A pair at its bottom.  Criteria of the choice, the lesser the better; then the lower key. */
+/* A pair at its deepest layer. The pair with the lesser criteria is reported; if they are equal, the one with the lower
+ * key. */
 struct stuck {
     const struct tac_pair *pair;
     int64_t how[2]; /* 0, when it comes under its bottom, quanta; 1, bits of how far it stays away, in thicknesses */
@@ -268,7 +271,7 @@ struct stuck {
     double at[3];   /* the point between the two then, m */
 };
 
-static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct stuck *out)
+static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, struct stuck *out)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p->type;
     double from[4][3], x[4][3], u[4][3], size = 0;
@@ -277,8 +280,8 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     const tac_time last = sim->state.now / p->deep_period * p->deep_period, end = sim->scene->settings->t_end;
     /* A layer that hardly pushes has a period longer than the scene: nobody looks for what happens after its end. */
     out->t = end - last < p->deep_period ? end : last + p->deep_period;
-    straight_on(sim, p, sim->state.now, from);
-    straight_on(sim, p, out->t, x);
+    predict_positions(sim, p, sim->state.now, from);
+    predict_positions(sim, p, out->t, x);
     for (int i = 0; i < p->count; i++)
         for (int k = 0; k < 3; k++) {
             size = fmax(size, fabs(from[i][k]));
@@ -304,7 +307,7 @@ static void foresee(const struct tac_sim *sim, const struct tac_pair *p, struct 
     }
 }
 
-static bool better(const struct stuck *a, const struct stuck *than)
+static bool is_earlier(const struct stuck *a, const struct stuck *than)
 {
     for (int i = 0; i < 2 && than->pair != NULL; i++)
         if (a->how[i] != than->how[i])
@@ -312,8 +315,9 @@ static bool better(const struct stuck *a, const struct stuck *than)
     return than->pair == NULL || a->pair->key < than->pair->key;
 }
 
-/* What the layers' shortest period is bound by (contact/model.c). */
-static const char *shorter(const struct tac_sim *sim, const struct stuck *s)
+/* Returns the advice for a deeper layer stack: the setting that bounds the shortest period of layers (contact/model.c).
+ */
+static const char *name_remedy(const struct tac_sim *sim, const struct stuck *s)
 {
     const struct tac_settings *set = sim->scene->settings;
     const double asked = set->contact.min_period_s > 0 ? set->contact.min_period_s : s->pair->form.h_s * 0x1p-20;
@@ -333,7 +337,7 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
             sim->ctx, TAC_ERR_RUN,
             "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
             "the material's limit larger, slow what pulls at it, or make %s",
-            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, shorter(sim, s));
+            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, name_remedy(sim, s));
         return;
     }
     tac_fail(
@@ -341,12 +345,12 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
         "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
         "them, to %.3g m; leave them room, slow what presses them, or make %s",
         tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next,
-        shorter(sim, s));
+        name_remedy(sim, s));
 }
 
-/* All modes of discovery come here in the same stretch between two instants, if not at the same time in it, nor with
- * the same pair of several, nor the same pairs active. So the sentence follows from the motion alone: of all pairs at
- * their bottom the one that comes under it first. */
+/* All modes of discovery call this between the same two instants, but not at the same time between them, and not with
+ * the same active pairs. So the sentence must follow from the motion alone: it names that pair, of all pairs at their
+ * deepest layer, which passes through it first. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
     struct stuck best = {.pair = NULL};
@@ -357,8 +361,8 @@ enum tac_err tac_sim_stuck(struct tac_sim *sim)
         struct stuck found;
         if (!p->live || p->depth < p->form.bottom || !tac_sim_decides(sim, p))
             continue;
-        foresee(sim, p, &found);
-        if (better(&found, &best))
+        predict_stuck(sim, p, &found);
+        if (is_earlier(&found, &best))
             best = found;
     }
     if (!tac_sim_halo(sim)) {

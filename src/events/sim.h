@@ -28,8 +28,8 @@
 
 struct tac_ranks;
 
-/* Contact impulses of vertices that never move (still.h). */
-struct tac_still {
+/* The contact impulses of vertices that never move (immovable.h). */
+struct tac_immovable {
     double unit;     /* N s */
     double round[2]; /* what rounds to whole units, coarse and fine */
     double *rest;    /* owned, (V, 3): fine units beside state.impulse, N s; of others 0 */
@@ -57,125 +57,133 @@ struct tac_sim {
     struct tac_control control;
     struct tac_windows windows;
     struct tac_find find;
-    struct tac_still still;
+    struct tac_immovable immovable;
     struct tac_view view; /* of the above, for discovery */
 };
 
 /* ---- windows/pass.c ---- */
-/* Local. x of vertex i at t (docs/explanation/method.md, Time and order): looks, does not touch. */
+/* Local. Computes the position x of vertex i at t (docs/explanation/method.md, Time and order); changes nothing. */
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
-/* Local. Marks the window's start (what tac_pass_rollback goes back to). */
+/* Local. Saves the state at the window's start, to which tac_pass_rollback() returns. */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
  * that can no longer be right stopped (sim->control.stop). */
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end);
-/* Local. Runs one instant, whose classes tac_clock_next() has just told: what tac_pass_run() does with each. */
+/* Local. Runs one instant t, for which tac_clock_next() has just listed the due classes. tac_pass_run() calls it for
+ * each. */
 void tac_pass_step(struct tac_sim *sim, tac_time t);
-/* Local. Back to the window's start; layer groups born after `believed` in this pass are dropped. */
+/* Local. Returns to the window's start. Drops the layer groups that were born in this pass after `committed`. */
 enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed);
-/* Local. What was run is right: now = end. */
+/* Local. Accepts what was run: sets sim->state.now to `end`. */
 enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
-/* Local. Wall time in which this rank waited for others and sent to them, so far, s. */
+/* Local. Returns the wall time, s, that this rank has spent so far on waiting for other ranks and on sending to them.
+ */
 static inline double tac_pass_waited(const struct tac_sim *sim)
 {
     return sim->books.counters.seconds_waiting + sim->books.counters.seconds_exchange;
 }
-/* Local. Enters wall time spent on instants, `waited_s` of it between them: in forces, and contact's share in contact.
+/* Local. Adds the wall time of some instants to the counters: the share of contact to contact, the rest to forces.
+ * `waited_s` of it was spent on other ranks.
  */
 void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
 
 /* ---- forces/contact_tick.c ---- */
-/* Local. The penalty layer groups due at t (sim->clocks.due_group), limits of stretch among them, and then the friction
- * of their pairs (docs/explanation/method.md). Fills sim->active.loss. */
+/* Local. Evaluates the layer groups that are due at t (sim->clocks.due_group), those of limits of stretch too, and then
+ * the friction of their pairs (docs/explanation/method.md). Fills sim->active.loss. */
 void tac_contact_tick(struct tac_sim *sim, tac_time t);
 
 /* ---- forces/contact_kick.c ---- */
-/* Local. Kicks the vertices of a pair, which is `near` at t, by a force of this period: impulses [N s] `normal` along
- * its normal and `mollified` along the gradient of its mollifier. */
+/* Local. Kicks the vertices of a pair at t by a force of this period. `near`: the pair's geometry at t. Impulses in N
+ * s: `normal` along the normal, `mollified` along the gradient of the mollifier. */
 void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
                            tac_time period, double normal, double mollified);
-/* Local. The same of two particles, which are at no edge. */
+/* Local. Does the same for two particles, which need no mollifier. */
 void tac_contact_kick_particles(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
                                 tac_time period, double normal);
-/* Local. The same of what restitution left out of the kicks: enters what is lost. */
+/* Local. Takes the same arguments for the impulses that restitution left out of the kicks, and adds them to the losses.
+ */
 void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near, tac_time t,
                            tac_time period, double normal, double mollified);
-/* Local. The friction of all pairs that ticked at t, after their layers. */
+/* Local. Applies the friction of all pairs that ticked at t. Call it after their layers. */
 void tac_friction_apply(struct tac_sim *sim, tac_time t);
-/* Local. Enters the impulse j (3, N s) on scripted vertex i of a force of this period, which restitution left out at t
- * or which friction gave (kick.h: of any vertex). */
+/* Local. Books the impulse j (3, N s) on scripted vertex i, which restitution left out at t or which friction gave, of
+ * a force of this period. (tac_contact_lose() in kick.h takes any vertex.) */
 void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period,
                                bool friction);
-/* Local. After all kicks of instant t: what restitution and friction took away, booked and emptied. */
+/* Local. After all kicks of instant t: books what restitution and friction took away, and empties sim->active.loss. */
 void tac_contact_losses(struct tac_sim *sim, tac_time t);
 
 /* ---- windows/deepen.c ---- */
-/* Local. In the event loop, at a tick of the deepest layer group of slot at t, where its distance is d, m, and grows by
- * speed, m/s, so that it is soon under the next one (tac_pair_is_soon()): watches that, and more if need be; false if
- * the pass must end for it. Room is made in tac_active_settle(): on one rank with nested clocks nothing is allocated
- * here.  On several, where all owners of a pair must decide alike, and with free clocks, more room is made at once. */
+/* Local. Called in the event loop at a tick of the deepest layer group of `slot` at t, when the pair will soon come
+ * under its next layer (tac_pair_is_soon()). d: its distance, m; speed: how fast the distance grows, m/s. Activates the
+ * next layer group, and more if necessary. Returns false if the pass must end because of it. tac_active_settle() makes
+ * the room: on one rank with nested clocks nothing is allocated here. On several ranks, where all owners of a pair must
+ * decide alike, and with free clocks, more room is made at once. */
 bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed);
-/* Local. Free clocks, when all of instant t has ticked: does what tac_active_foresee() has put off. */
+/* Local. Free clocks: when all forces of instant t have ticked, activates what tac_active_foresee() has put off. */
 void tac_active_deepen(struct tac_sim *sim, tac_time t);
 
 /* ---- windows/activate.c ---- */
-/* Local. Watches one more layer group of a pair (from sim->state.now); a new pair gets a slot. *slot told. Call between
- * passes. */
+/* Local. Activates one more layer group of a pair from sim->state.now on; a new pair gets a slot. *slot: the pair's
+ * slot. Call it between passes. */
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot);
-/* Local. Between two instants of a pass: puts the layer group that tac_activate() has just added where it can tick. */
+/* Local. Call it between two instants of a pass: moves the layer group that tac_activate() has just added to its class,
+ * where it can tick. */
 enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot);
-/* Local. The pair's deepest layer group is from now on the one of layers first..last, with this period. */
+/* Local. Makes the layer group of layers first..last, with this period, the deepest one of the pair. */
 void tac_active_deepest(struct tac_sim *sim, struct tac_pair *p, int32_t first, int32_t last, tac_time period);
-/* Local. Sorts newly active layer groups into their classes and makes room for a pass. Call before each pass. */
+/* Local. Sorts newly activated layer groups into their classes and makes room for a pass. Call it before each pass. */
 enum tac_err tac_active_settle(struct tac_sim *sim);
-/* Local. Drops the deepest layer group of a pair (must be silent); the pair with its last one. Call between passes. */
+/* Local. Deactivates the deepest layer group of a pair, which must be silent. The pair is removed with its last layer
+ * group. Call it between passes. */
 void tac_active_drop(struct tac_sim *sim, int32_t slot);
-/* Local. Rollback: layer groups born after `believed` in this pass are dropped, the others' state is the window
- * start's. */
+/* Local. Rollback: drops the layer groups that were born in this pass after `committed`; the others get back their
+ * state at the window's start. */
 void tac_active_rollback(struct tac_sim *sim, tac_time committed);
-/* Local. Commit: what was born in this pass stays. */
+/* Local. Commit: keeps the layer groups that were born in this pass. */
 void tac_active_commit(struct tac_sim *sim);
-/* Local. last_d of a pair's layer group that begins with layer `first`, infinity if there is none; between passes. */
+/* Local. Returns last_d of the pair's layer group that begins with layer `first`, or infinity if there is none. Call it
+ * between passes. */
 double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
-/* Local. The anchor (friction.h) of such a layer group, or -1. */
+/* Local. Returns the anchor (friction.h) of such a layer group, or -1. */
 int32_t tac_active_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
-/* Local. Sets that of the layer group that tac_activate() just added. */
+/* Local. Sets last_d of the layer group that tac_activate() has just added. */
 void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d);
-/* Local. Empty tables. */
+/* Local. Makes empty tables. */
 enum tac_err tac_active_create(struct tac_sim *sim);
 void tac_active_destroy(struct tac_sim *sim);
 
 /* ---- windows/breakpoints.c ---- */
-/* Local. Breakpoints go to `record` (borrowed, nothing kept in it) from now on; NULL: they are not kept. */
+/* Local. From now on breakpoints go to `record` (borrowed; it must be empty). NULL: they are not kept. */
 enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record);
-/* Local. Records where vertices are now: all, at an end of a frame interval; those that were rewritten at this instant,
- * or those that were not. */
+/* Local. Records where vertices are now: all of them (at an end of a frame interval), or those whose position was
+ * rewritten at this instant, or those whose position was not. */
 void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 
 /* ---- forces/load_ticks.c ---- */
-/* Local. Before an instant's first kick: keeps the velocities that the works of due loads need. */
+/* Local. Call it before an instant's first kick: keeps the velocities that are needed for the works of due loads. */
 void tac_loads_before(struct tac_sim *sim);
-/* Local. Ticks all due loads, the instant's last kicks, and enters their works. */
+/* Local. Ticks all due loads, which give the last kicks of an instant, and books their works. */
 void tac_loads_tick(struct tac_sim *sim, tac_time t);
-/* Local. Winds that overlap know what the first of them knows: after a state was put in. */
-void tac_loads_twins(struct tac_sim *sim);
-/* Local. Marks the window's start of the loads' state, and goes back to it. */
+/* Local. After a state was restored: winds on the same element take over what the first of them remembers. */
+void tac_loads_share_wind(struct tac_sim *sim);
+/* Local. Save the loads' state at the window's start, and restore it. */
 void tac_loads_begin(struct tac_sim *sim);
 void tac_loads_restore(struct tac_sim *sim);
 
 /* ---- sim.c ---- */
-/* Collective. scene: borrowed; a local one (scene->part) grows with the ghosts. */
+/* Collective. Makes a simulation. scene: borrowed; a local scene (scene->part) grows when ghosts are added. */
 enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out);
 void tac_sim_destroy(struct tac_sim **sim);
-/* Collective. Commits some more, at most up to `limit` > now; stops at scripted knots, which it applies.  For an energy
- * row at a time t, set sim->books.before_at = t before advancing to it. */
+/* Collective. Advances the committed time, at most to `limit` > now. Stops at knots of scripts, which it applies. If
+ * the caller wants an energy row at time t, it sets sim->books.before_at = t before it advances to t. */
 enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
-/* Collective. The sentence of a layer stack that has ended in the stretch between two instants that sim->state.now lies
- * in, where some pair of some rank comes under its bottom: TAC_ERR_RUN. */
+/* Collective. Reports that some pair of some rank passes through its whole layer stack between the two instants around
+ * sim->state.now. Returns TAC_ERR_RUN with the sentence for the user. */
 enum tac_err tac_sim_stuck(struct tac_sim *sim);
-/* Local. The sentence of vertex `id` (global) that is no longer a number at t: TAC_ERR_RUN. */
+/* Local. Reports that the position of vertex `id` (global) is not a number at t. Returns TAC_ERR_RUN. */
 enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);
 /* Global id of vertex i. */
 static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
@@ -188,7 +196,7 @@ static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
     return tac_scene_owner(sim->ctx, sim->scene, i);
 }
 
-/* Is it this rank that decides a pair, and counts it? */
+/* Does this rank decide about a pair, and count it? */
 static inline bool tac_sim_decides(const struct tac_sim *sim, const struct tac_pair *p)
 {
     return tac_model_decider(sim->model, (enum tac_pair_type)p->type, p->v) < sim->state.owned;

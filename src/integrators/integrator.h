@@ -98,8 +98,8 @@ struct tac_integrator_balance {
     /* Local. Work so far. */
     void (*load)(const void *state, struct tac_workload *load);
     /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
-    int64_t (*chatter)(const void *state);
-    void (*clear_chatter)(void *state);
+    int64_t (*deep_messages)(const void *state);
+    void (*clear_deep_messages)(void *state);
     /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
     enum tac_err (*join)(void *state, struct tac_pieces *pieces);
     /* Local. Lengths, from one state to the next. */

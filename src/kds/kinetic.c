@@ -1,5 +1,5 @@
-/* kinetic.c: what all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that renews
- * certificates before each instant (docs/reference/kinetic.md). */
+/* kinetic.c: the parts that all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that
+ * renews certificates before each instant (docs/reference/kinetic.md). */
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"
@@ -10,16 +10,16 @@ enum { TICKS_PER_LIFE = 8, STEPS_PER_LIFE = 4 };
 
 /* ---- making and destroying ---- */
 
-/* The inner primitives of the candidate lists, by body. */
+/* Copies the inner primitives of the candidate lists, by body. */
 static enum tac_err take_primitives(struct tac_kinetic *k, const struct tac_candidates *c)
 {
     enum tac_err err;
     k->body_count = c->body_count;
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)c->primitive_begin[c->body_count], sizeof *k->primitive, &k->primitive));
     TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count + 1, sizeof *k->primitive_begin, &k->primitive_begin));
-    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->still));
+    TAC_TRY(tac_alloc(k->view->ctx, (size_t)k->body_count, 1, &k->immovable));
     for (int32_t b = 0; b < k->body_count; b++) {
-        k->still[b] = c->still[b];
+        k->immovable[b] = c->immovable[b];
         for (int32_t p = c->primitive_begin[b]; p < c->primitive_begin[b + 1]; p++)
             if (c->primitive[p].inner)
                 k->primitive[k->primitive_count++] = c->primitive[p];
@@ -49,7 +49,7 @@ enum tac_err tac_kinetic_create(struct tac_view *view, const struct tac_candidat
     k->seconds[TAC_KINETIC_BROAD] = view->counters->seconds_lists;
     k->seconds[TAC_KINETIC_NARROW] = view->counters->seconds_slabs;
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->plan, &k->plan));
-    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->wish, &k->wish));
+    TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->next_eps, &k->next_eps));
     TAC_TRY(tac_alloc(view->ctx, n, sizeof *k->moved, &k->moved));
     TAC_TRY(take_primitives(k, c));
     for (int i = 0; i < TAC_KINETIC_STRUCTURES; i++)
@@ -70,12 +70,12 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
         if (k->self[i])
             k->structure[i]->destroy(k->self[i]);
     free(k->plan);
-    free(k->wish);
+    free(k->next_eps);
     free(k->moved);
     free(k->doubt);
     free(k->primitive);
     free(k->primitive_begin);
-    free(k->still);
+    free(k->immovable);
     free(k);
     *kinetic = NULL;
 }
@@ -83,7 +83,7 @@ void tac_kinetic_destroy(struct tac_kinetic **kinetic)
 bool tac_kinetic_may_touch(const struct tac_kinetic *k, tac_lid a, tac_lid b)
 {
     const struct tac_model *m = k->view->model;
-    if (k->still[a] && k->still[b])
+    if (k->immovable[a] && k->immovable[b])
         return false;
     if (a == b)
         return k->view->scene->settings->body[a].self_contact;
@@ -106,9 +106,9 @@ static double reach_of(const struct tac_kinetic *k, const double v[3], double ep
     return eps * (1 + 1e-9) + 1e-12 * (size + eps) + k->rounding.drift;
 }
 
-/* The middle of the next plan, from the velocity u that the vertex has now: the one that it had on the average of late,
- * as far as half of eps allows, since what swings to and fro is met in the middle.  What falls is met ahead: it goes
- * through the whole of the next plan, from side to side. */
+/* Chooses the centre of the next plan. A vertex that oscillates needs its recent mean velocity as the centre; the
+ * centre is moved from the present velocity u towards it, at most by half of eps. For a vertex that falls the centre
+ * lies ahead, so that its velocity goes through the whole plan from side to side. */
 static void centre_plan(const struct tac_view *view, const struct tac_plan *last, const double x[3], double eps,
                         double u[3])
 {
@@ -130,12 +130,12 @@ static void centre_plan(const struct tac_view *view, const struct tac_plan *last
         u[i] += share * swing[i];
 }
 
-/* The plan of vertex v from now on, for the velocity that it has. */
+/* Makes the plan of vertex v from now on, for its present velocity. */
 static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
 {
     struct tac_view *view = k->view;
     struct tac_plan *plan = &k->plan[v];
-    double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->wish[v];
+    double x[3], u[3], eps = k->eps >= 0 ? k->eps : k->next_eps[v];
     tac_state_position(view->state, view->scripts, v, view->state->now, x);
     tac_kinetic_velocity(view, v, u);
     if (view->state->vel[v].w == 0) {
@@ -151,8 +151,8 @@ static void file_plan(struct tac_kinetic *k, tac_lid v, bool first)
     plan->left = false;
 }
 
-/* Is it no number, or too far away for its neighbours to be told apart (candidates.h)? */
-static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
+/* Is the position not a number, or too far from the origin (candidates.h, `farthest`)? */
+static bool is_lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     bool near = tac_dot(u, u) < 1e300;
     for (int c = 0; c < 3; c++)
@@ -160,10 +160,10 @@ static bool lost(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return !near;
 }
 
-/* Vertex v has left its plan, and has the velocity u: would a more vague plan have helped?  Not if slabs as thick as
- * layers would not have lived as long with it as this one did: what falls at 1e11 m/s^2 leaves any plan at each tick of
- * gravity, and would make all of them ever more vague. */
-static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
+/* Vertex v has left its plan with the velocity u. Would a wider plan have helped? It would not if slabs as thick as
+ * layers would have held with it for a shorter time than this plan did. For example, a vertex that falls at 1e11 m/s^2
+ * leaves any plan at each tick of gravity, and its plans would become wider and wider. */
+static bool would_wider_help(const struct tac_kinetic *k, tac_lid v, const double u[3])
 {
     const struct tac_plan *plan = &k->plan[v];
     double d[3];
@@ -171,7 +171,7 @@ static bool of_use(const struct tac_kinetic *k, tac_lid v, const double u[3])
     return sqrt(tac_dot(d, d)) * tac_state_seconds(k->view->state, k->view->state->now - plan->t) < tac_kinetic_fine(k);
 }
 
-/* What is held does not drift. */
+/* Lists all vertices as having left their plans, except those that are held, which do not drift. */
 static void leave_all(struct tac_kinetic *k)
 {
     for (tac_lid v = 0; v < k->view->state->owned; v++)
@@ -192,12 +192,12 @@ enum tac_err tac_kinetic_replan(struct tac_kinetic *k, bool instant)
         const tac_lid v = k->moved[i];
         double u[3];
         tac_kinetic_velocity(k->view, v, u);
-        if (lost(k, v, u)) {
+        if (is_lost(k, v, u)) {
             k->bad = v;
             return TAC_OK;
         }
-        if (k->eps < 0 && i < left && of_use(k, v, u))
-            k->wish[v] *= 1.5;
+        if (k->eps < 0 && i < left && would_wider_help(k, v, u))
+            k->next_eps[v] *= 1.5;
         file_plan(k, v, false);
     }
     TAC_TRY(tac_kinetic_moved(k, k->moved, k->moved_count));
@@ -227,7 +227,7 @@ done:
 
 /* ---- windows ---- */
 
-static double farthest(const struct tac_view *view)
+static double farthest_coordinate(const struct tac_view *view)
 {
     double most = fmax(view->scene->settings->contact.thickness, 1e-100);
     for (tac_lid i = 0; i < view->state->owned; i++)
@@ -236,7 +236,8 @@ static double farthest(const struct tac_view *view)
     return most;
 }
 
-/* Limits of edges are certificates between their ends, those of triangles between their vertices, from the start on. */
+/* Adds the limits: certificates between the ends of an edge, or between the vertices of a triangle, from the start on.
+ */
 static enum tac_err add_limits(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;
@@ -265,7 +266,7 @@ done:
     return err;
 }
 
-/* Plans for the state of view->state->now, and what they prove. */
+/* Makes the plans for the state of view->state->now, and all certificates from them. */
 static enum tac_err start_anew(struct tac_kinetic *k)
 {
     struct tac_view *view = k->view;
@@ -274,8 +275,8 @@ static enum tac_err start_anew(struct tac_kinetic *k)
     k->moved_count = 0;
     tac_rounding_start(k);
     for (tac_lid i = 0; i < view->state->owned; i++) {
-        if (k->wish[i] == 0)
-            k->wish[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
+        if (k->next_eps[i] == 0)
+            k->next_eps[i] = .01 * tac_kinetic_fine(k) / k->tau_s;
         file_plan(k, i, true);
     }
     return tac_kinetic_build(k);
@@ -287,14 +288,14 @@ enum tac_err tac_kinetic_begin(struct tac_kinetic *k)
     struct tac_view *view = k->view;
     const struct tac_kinetic_structure *broad = k->structure[TAC_KINETIC_BROAD];
     /* Far away numbers are coarser: tolerances are for twice the size that there was. */
-    const double size = farthest(view);
+    const double size = farthest_coordinate(view);
     const bool grown = !(1.5 * size < k->extent);
     k->bad = -1;
     k->stuck_at = k->cut_at = k->cut_period = TAC_TIME_NEVER;
     for (tac_lid i = 0; i < view->state->owned && k->bad < 0; i++) {
         double u[3];
         tac_kinetic_velocity(view, i, u);
-        if ((view->state->vel[i].w != 0 || view->scripts->of[i] >= 0) && lost(k, i, u))
+        if ((view->state->vel[i].w != 0 || view->scripts->of[i] >= 0) && is_lost(k, i, u))
             k->bad = i;
     }
     if (k->bad >= 0)
@@ -319,13 +320,13 @@ done:
     return err;
 }
 
-/* NULL: it has no certificates. */
+/* Returns the queue of a structure, or NULL if it has no certificates. */
 static struct tac_queue *queue_of(const struct tac_kinetic *k, int i)
 {
     return k->structure[i]->queue ? k->structure[i]->queue(k->self[i]) : NULL;
 }
 
-/* Renews what may fail before k->until. */
+/* Renews the certificates that may fail before k->until. */
 static enum tac_err renew_due(struct tac_kinetic *k)
 {
     enum tac_err err = TAC_OK;

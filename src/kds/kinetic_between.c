@@ -1,4 +1,4 @@
-/* kinetic_between.c: which contact pairs the parts of two primitives form, and a slab for each of these pairs. */
+/* kinetic_between.c: finds the contact pairs that the features of two primitives form, and makes a slab for each. */
 #include "kds/kinetic_slab.h"
 
 /* The vertices of edge i of a primitive, smaller global id first. */

@@ -1,15 +1,16 @@
-/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal that
- * would look for overlaps is kept, and where it stopped because two nodes lie apart there is a certificate, which tells
- * until when they do (docs/reference/kinetic.md).
+/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal of
+ * the tree that searches for overlaps is kept. Where it stopped because two nodes are separated there is a certificate,
+ * with the time until which they stay separated (docs/reference/kinetic.md).
  *
- * A test is a pair of nodes. It is *apart* (a certificate), *split* into two tests of one node's children, or *open*:
- * two leaves between whose parts there are slabs. When a certificate fails and cannot be renewed, its test is split or
- * opened. A test is closed when the tests below it have become quiet and its nodes are apart again for long. */
+ * A test is a pair of nodes. It is *separated* (a certificate), *split* into two tests with one node's children, or
+ * *open*: two leaves with slabs between their features. When a certificate fails and cannot be renewed, its test is
+ * split or opened. A test is closed when the tests below it are not needed any more and its nodes will be separated for
+ * long. */
 #include "kds/kinetic_lists.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum state { UNUSED = TAC_LIST_UNUSED, APART = TAC_LIST_APART, SPLIT = TAC_LIST_SPLIT, OPEN = TAC_LIST_OPEN };
+enum state { UNUSED = TAC_LIST_UNUSED, SEPARATED = TAC_LIST_SEPARATED, SPLIT = TAC_LIST_SPLIT, OPEN = TAC_LIST_OPEN };
 enum { CLOSE_LIVES = 4, FRESH_PARTS = 8, PATIENCE = 64 };
 
 struct test {
@@ -33,30 +34,30 @@ struct lists {
     struct tac_queue *queue;
 };
 
-/* ---- how long two nodes stay apart ---- */
+/* ---- how long two nodes stay separated ---- */
 
 static int axis_at(uint64_t order, int i)
 {
     return (int)(order >> (4 * i) & 15);
 }
 
-/* Puts what stands at i first. */
-static uint64_t promote(uint64_t order, int i)
+/* Moves axis i of the order to the front. */
+static uint64_t promote_axis(uint64_t order, int i)
 {
     const uint64_t axis = order >> (4 * i) & 15, before = order & (((uint64_t)1 << (4 * i)) - 1);
     const uint64_t behind = i == 15 ? 0 : order >> (4 * i + 4) << (4 * i + 4);
     return behind | before << 4 | axis;
 }
 
-/* By the axes that were useful, until one adds nothing; and one more, drawn by lot, which goes to the front if it does
- * better (ACM 2009, section 5.6). */
+/* Computes the time of separation along the axes that were useful, until one adds nothing, and along one more axis at
+ * random, which moves to the front if it is better (ACM 2009, section 5.6). */
 static double by_useful(const struct tac_kinetic *k, const struct lists *l, struct test *t)
 {
     const int n = l->tree->axes;
     double best = 0;
     int i = 0;
     for (; i < n; i++) {
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
         if (!(life > best))
             break;
         best = life;
@@ -64,32 +65,32 @@ static double by_useful(const struct tac_kinetic *k, const struct lists *l, stru
     if (i + 1 < n && best < INFINITY) {
         const uint64_t seed = (uint64_t)(uint32_t)t->node[0] << 32 | (uint32_t)t->node[1];
         const int j = i + 1 + (int)(tac_hash64(seed, t->draws++) % (uint64_t)(n - i - 1));
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, j));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, j));
         if (life > best) {
             best = life;
-            t->order = promote(t->order, j);
+            t->order = promote_axis(t->order, j);
         }
     }
     return best;
 }
 
-/* By all axes; the best one goes to the front. */
+/* Computes the time of separation along all axes, and moves the best axis to the front. */
 static double by_all(const struct tac_kinetic *k, const struct lists *l, struct test *t)
 {
     double best = 0;
     int which = 0;
     for (int i = 0; i < l->tree->axes; i++) {
-        const double life = tac_kinetic_apart(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
+        const double life = tac_kinetic_separated_s(k, l->tree, t->node[0], t->node[1], axis_at(t->order, i));
         if (life > best) {
             best = life;
             which = i;
         }
     }
-    t->order = promote(t->order, which);
+    t->order = promote_axis(t->order, which);
     return best;
 }
 
-static void refresh(struct tac_kinetic *k, const struct lists *l, const struct test *t)
+static void refresh_nodes(struct tac_kinetic *k, const struct lists *l, const struct test *t)
 {
     for (int side = 0; side < 2; side++)
         tac_kinetic_tree_refresh(k, l->tree, t->node[side], k->now - k->tau / FRESH_PARTS);
@@ -129,15 +130,15 @@ static void unlink_from_nodes(struct lists *l, int32_t id)
     }
 }
 
-static void set_apart(struct tac_kinetic *k, struct lists *l, int32_t id, double life)
+static void set_separated(struct tac_kinetic *k, struct lists *l, int32_t id, double life)
 {
-    l->test[id].state = APART;
+    l->test[id].state = SEPARATED;
     link_to_nodes(l, id);
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
     k->view->counters->certificates_created++;
 }
 
-static bool touching(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
+static bool have_common_vertex(const struct tac_kinetic *k, const struct tac_branch *a, const struct tac_branch *b)
 {
     const struct tac_primitive *p = &k->primitive[a->primitive], *q = &k->primitive[b->primitive];
     for (int i = 0; i < p->count; i++)
@@ -152,7 +153,8 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     enum tac_err err = TAC_OK;
     const struct tac_branch *na = &l->tree->node[a], *nb = &l->tree->node[b];
     *id = -1;
-    if ((na->still && nb->still) || (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
+    if ((na->immovable && nb->immovable) ||
+        (na->body >= 0 && nb->body >= 0 && !tac_kinetic_may_touch(k, na->body, nb->body)))
         return TAC_OK;
     if (l->free_count) {
         *id = l->free[--l->free_count];
@@ -166,7 +168,7 @@ static enum tac_err new_test(struct tac_kinetic *k, struct lists *l, int32_t a, 
     *t = (struct test){.node = {a, b}, .up = up, .child = {-1, -1}, .slabs = -1, .order = 0xfedcba9876543210};
     if (up >= 0)
         t->order = l->test[up].order;
-    t->touching = na->left < 0 && nb->left < 0 && touching(k, na, nb);
+    t->touching = na->left < 0 && nb->left < 0 && have_common_vertex(k, na, nb);
     l->live++;
 done:
     return err;
@@ -179,17 +181,17 @@ static void free_test(struct lists *l, int32_t id)
     l->live--;
 }
 
-/* A node's extent along the first three axes, which tells whom to split. */
+/* Returns a node's extent along the first three axes, by which the node to be split is chosen. */
 static double size_of(const struct tac_kinetic_tree *tree, int32_t node)
 {
     const double *e = &tree->envelope[4 * (size_t)tree->axes * (size_t)node];
     return (e[tree->axes] - e[0]) + (e[tree->axes + 1] - e[1]) + (e[tree->axes + 2] - e[2]);
 }
 
-static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id);
+static enum tac_err decide_test(struct tac_kinetic *k, struct lists *l, int32_t id);
 
-/* A test whose nodes are not apart for long. */
-static enum tac_err descend(struct tac_kinetic *k, struct lists *l, int32_t id)
+/* Splits or opens a test whose nodes are not separated for long enough. */
+static enum tac_err descend_test(struct tac_kinetic *k, struct lists *l, int32_t id)
 {
     enum tac_err err = TAC_OK;
     const int32_t a = l->test[id].node[0], b = l->test[id].node[1];
@@ -210,31 +212,31 @@ static enum tac_err descend(struct tac_kinetic *k, struct lists *l, int32_t id)
         TAC_TRY(new_test(k, l, first ? na->left + i : a, first ? b : nb->left + i, id, &child));
         l->test[id].child[i] = child;
         if (child >= 0)
-            TAC_TRY(decide(k, l, child));
+            TAC_TRY(decide_test(k, l, child));
     }
 done:
     return err;
 }
 
-static enum tac_err decide(struct tac_kinetic *k, struct lists *l, int32_t id)
+static enum tac_err decide_test(struct tac_kinetic *k, struct lists *l, int32_t id)
 {
     struct test *t = &l->test[id];
     if (!t->touching) {
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         const double life = by_all(k, l, t);
         if (long_enough(k, life, 1)) {
-            set_apart(k, l, id, life);
+            set_separated(k, l, id, life);
             return TAC_OK;
         }
     }
-    return descend(k, l, id);
+    return descend_test(k, l, id);
 }
 
 /* ---- closing ---- */
 
-static bool child_is_apart(const struct lists *l, int32_t child)
+static bool child_is_separated(const struct lists *l, int32_t child)
 {
-    return child < 0 || l->test[child].state == APART;
+    return child < 0 || l->test[child].state == SEPARATED;
 }
 
 /* Closes a test, and those above it, if nothing below needs it. */
@@ -244,11 +246,11 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
         struct test *t = &l->test[id];
         if (t->touching || k->now < t->again)
             return;
-        if (t->state == SPLIT ? !child_is_apart(l, t->child[0]) || !child_is_apart(l, t->child[1])
+        if (t->state == SPLIT ? !child_is_separated(l, t->child[0]) || !child_is_separated(l, t->child[1])
                               : t->state != OPEN || tac_slabs_active(k, t->slabs))
             return;
         t->again = k->now + PATIENCE * k->tau;
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         const double life = by_useful(k, l, t);
         if (!long_enough(k, life, CLOSE_LIVES))
             return;
@@ -261,13 +263,13 @@ static void close_from(struct tac_kinetic *k, struct lists *l, int32_t id)
             }
         if (t->state == OPEN)
             tac_slabs_drop(k, &t->slabs);
-        set_apart(k, l, id, life);
+        set_separated(k, l, id, life);
     }
 }
 
 /* ---- the structure ---- */
 
-static enum tac_err create(struct tac_kinetic *k, void **self)
+static enum tac_err lists_create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct lists *l = NULL;
@@ -278,7 +280,7 @@ done:
     return err;
 }
 
-static void destroy(void *self)
+static void lists_destroy(void *self)
 {
     struct lists *l = self;
     tac_kinetic_tree_destroy(&l->tree);
@@ -288,7 +290,7 @@ static void destroy(void *self)
     free(l);
 }
 
-static enum tac_err build(struct tac_kinetic *k, void *self)
+static enum tac_err lists_build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err = TAC_OK;
     struct lists *l = self;
@@ -303,30 +305,30 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
         if (left >= 0)
             TAC_TRY(new_test(k, l, left, left + 1, -1, &id));
         if (id >= 0)
-            TAC_TRY(decide(k, l, id));
+            TAC_TRY(decide_test(k, l, id));
     }
     l->live_built = l->live;
 done:
     return err;
 }
 
-static struct tac_queue *queue(void *self)
+static struct tac_queue *lists_queue(void *self)
 {
     return ((struct lists *)self)->queue;
 }
 
-static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
+static enum tac_err lists_fail(struct tac_kinetic *k, void *self, int32_t id)
 {
     struct lists *l = self;
     struct test *t = &l->test[id];
     double life = by_useful(k, l, t);
     if (!long_enough(k, life, 1)) {
-        refresh(k, l, t);
+        refresh_nodes(k, l, t);
         life = by_all(k, l, t);
     }
     if (!long_enough(k, life, 1)) {
         unlink_from_nodes(l, id);
-        return descend(k, l, id);
+        return descend_test(k, l, id);
     }
     k->view->counters->certificates_reconfirmed++;
     tac_queue_set(l->queue, id, tac_kinetic_after(k, life));
@@ -334,14 +336,14 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
     return TAC_OK;
 }
 
-static enum tac_err relieved(struct tac_kinetic *k, void *self, int32_t owner)
+static enum tac_err lists_relieved(struct tac_kinetic *k, void *self, int32_t owner)
 {
     close_from(k, self, owner);
     return TAC_OK;
 }
 
-/* Times anew what rests on nodes whose envelopes have become wider. */
-static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
+/* Computes the times of the tests that depend on nodes whose envelopes have become wider. */
+static enum tac_err lists_moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
 {
     struct lists *l = self;
     struct tac_kinetic_tree *tree = l->tree;
@@ -356,7 +358,7 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
             struct test *t = &l->test[code / 2];
             const tac_time time = l->queue->time[code / 2];
             /* Mostly the best axis alone holds for as long as was said. */
-            const double best = tac_kinetic_apart(k, tree, t->node[0], t->node[1], axis_at(t->order, 0));
+            const double best = tac_kinetic_separated_s(k, tree, t->node[0], t->node[1], axis_at(t->order, 0));
             if (tac_kinetic_after(k, best) < time) {
                 const tac_time sooner = tac_kinetic_after(k, by_useful(k, l, t));
                 if (sooner < time)
@@ -370,8 +372,8 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
     return TAC_OK;
 }
 
-/* Particles mix, cloths fold: an order that no longer suits them costs tests. */
-static bool stale(const struct tac_kinetic *k, const void *self)
+/* Should the tree be built again? When particles mix or cloths fold, an old tree costs more tests. */
+static bool lists_stale(const struct tac_kinetic *k, const void *self)
 {
     const struct lists *l = self;
     return l->live > 4 * l->live_built + (size_t)k->primitive_count + 4096;
@@ -388,5 +390,6 @@ bool tac_lists_view(const struct tac_kinetic *k, int32_t id, struct tac_list_vie
     return true;
 }
 
-const struct tac_kinetic_structure tac_kinetic_lists = {"k-dop", create, destroy,  build, queue,
-                                                        fail,    moved,  relieved, stale};
+const struct tac_kinetic_structure tac_kinetic_lists = {"k-dop",     lists_create,   lists_destroy,
+                                                        lists_build, lists_queue,    lists_fail,
+                                                        lists_moved, lists_relieved, lists_stale};

@@ -3,7 +3,7 @@
  * shortest example of a structure (docs/developers/adding-a-kinetic-structure.md). */
 #include "kds/kinetic.h"
 
-static enum tac_err create(struct tac_kinetic *k, void **self)
+static enum tac_err pairs_create(struct tac_kinetic *k, void **self)
 {
     const double n = k->primitive_count;
     (void)self;
@@ -15,7 +15,7 @@ static enum tac_err create(struct tac_kinetic *k, void **self)
     return TAC_OK;
 }
 
-static enum tac_err build(struct tac_kinetic *k, void *self)
+static enum tac_err pairs_build(struct tac_kinetic *k, void *self)
 {
     enum tac_err err = TAC_OK;
     (void)self;
@@ -29,4 +29,4 @@ done:
     return err;
 }
 
-const struct tac_kinetic_structure tac_kinetic_pairs = {.name = "pairs", .create = create, .build = build};
+const struct tac_kinetic_structure tac_kinetic_pairs = {.name = "pairs", .create = pairs_create, .build = pairs_build};

@@ -1,9 +1,9 @@
-/* kinetic_rounding.c: what rounding does to the places that proofs start from.  An instant that brings a vertex up
- * rounds its place, so between the making of a certificate and its end the vertex may drift off its path.  Near the
- * origin that is nothing. Far out it is promised how often it may happen: at most ROOM times at once, and for the rest
- * once in rounding.gap_s (a bucket that leaks: each instant fills it by one).  Should instants come more densely all
- * plans are filed anew with a shorter gap, and when they have not for a while, the gap grows again; which certificates
- * need not hear. */
+/* kinetic_rounding.c: bounds the effect of rounding on the positions on which certificates rely. An instant that
+ * advances a vertex rounds its position, so the vertex may drift off its path while a certificate holds. Near the
+ * origin this is negligible. Far from it the plans include a bound of how often it happens: at most ROOM times at once,
+ * and otherwise once in rounding.gap_s (a leaky bucket: each instant fills it by one). If instants come more often, all
+ * plans are made again with a shorter gap. If instants have been rarer for a while, the gap grows again, and
+ * certificates need no change. */
 #include "kds/kinetic.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
     CALM_LIVES = 16, /* lives of certificates without one after which the gap grows again */
 };
 
-/* What the drift may take of a layer's thickness while a certificate lives. */
+/* The part of a layer's thickness that the drift may use while a certificate holds. */
 static const double SHARE = 1e-3;
 
 static void set_gap(struct tac_kinetic *k, double gap_s)

@@ -1,4 +1,4 @@
-/* kinetic_slab.c: separating slabs (ACM 2009, section 5.1): the certificates between two primitives
+/* kinetic_slab.c: makes and renews separating slabs (ACM 2009, section 5.1), the certificates between two primitives
  * (docs/reference/kinetic.md, What is proven). */
 #include "geometry/sweep.h"
 #include "kds/slab_lay.h"
@@ -15,7 +15,7 @@ static struct tac_slabs *slabs_of(const struct tac_kinetic *k)
     return k->self[TAC_KINETIC_NARROW];
 }
 
-/* ---- lists of what rests on a vertex ---- */
+/* ---- lists of the slabs that depend on a vertex ---- */
 
 static enum tac_err stand_on(struct tac_kinetic *k, struct tac_slabs *all, int32_t id)
 {
@@ -43,8 +43,8 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 
 /* ---- activating ---- */
 
-/* The layers behind the active ones: how far they reach, the period of their first layer group, and the tolerance of
- * the slab. */
+/* Sets the slab's data about the layers behind the active ones: their reach, the period of their first layer group, and
+ * the tolerance of the slab. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {
     const struct tac_model *m = k->view->model;
@@ -61,8 +61,8 @@ static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
     s->tolerance = 1e-7 * form.thickness + 2e-14 * k->extent;
 }
 
-/* Slab `id` is that of the active pair `slot`. */
-static enum tac_err bind(struct tac_kinetic *k, struct tac_slabs *all, int32_t slot, int32_t id)
+/* Notes that slab `id` belongs to the active pair `slot`. */
+static enum tac_err bind_slab(struct tac_kinetic *k, struct tac_slabs *all, int32_t slot, int32_t id)
 {
     enum tac_err err;
     const size_t before = all->of_slot_capacity;
@@ -75,8 +75,8 @@ done:
     return err;
 }
 
-/* Would the layer group that begins with layer s->next tick too often until the window ends?  The window cannot end
- * now, for other ranks are in it; so all will run it again, shorter. */
+/* Would the next layer group of the pair tick too often until the window ends? This rank cannot end the window now,
+ * because other ranks run it too; so all ranks will run it again with a shorter length. */
 static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
 {
     if (k->most == 0 || (k->end - k->now) / s->period <= k->most)
@@ -86,14 +86,14 @@ static bool too_often(struct tac_kinetic *k, const struct tac_slab *s)
     return true;
 }
 
-static enum tac_err active(struct tac_kinetic *k, int32_t id)
+static enum tac_err activate_behind(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
     struct tac_slabs *all = slabs_of(k);
     struct tac_slab *s = &all->slab[id];
     struct tac_view *view = k->view;
-    TAC_TRY(tac_view_active(view, s->key, s->v, &s->slot));
-    TAC_TRY(bind(k, all, s->slot, id));
+    TAC_TRY(tac_view_activate(view, s->key, s->v, &s->slot));
+    TAC_TRY(bind_slab(k, all, s->slot, id));
     TAC_TRY(tac_view_place(view, s->slot));
     const tac_time period = view->active->pair[s->slot].deep_period, tick = (k->now / period + 1) * period;
     if (tick < k->next)
@@ -106,9 +106,9 @@ done:
 }
 
 /* For a pair at the last of its layers: is it certain that it does not come under that layer until the next instant?
- * This is judged when the instant is known for good. The judgement holds for the straight motion up to then and no
- * further, so the slab stays in the list, and whenever certificates are renewed it is judged again. */
-static enum tac_err doubt(struct tac_kinetic *k, int32_t id)
+ * This is tested when the next instant is certain. The result holds only for the straight motion up to that instant, so
+ * the slab stays in the list, and is tested again whenever certificates are renewed. */
+static enum tac_err doubt_slab(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(k->view->ctx, &k->doubt, &k->doubt_capacity, k->doubt_count + 1, sizeof *k->doubt));
@@ -117,8 +117,8 @@ done:
     return err;
 }
 
-/* A vertex whose vague plan made a slab fail files a narrower plan next time. */
-static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
+/* Gives a vertex whose wide plan made a slab fail a narrower plan next time. */
+static void narrow_plan(struct tac_kinetic *k, const struct tac_slab *s, int which)
 {
     if (k->eps >= 0 || which < 0 || tac_pair_grows((enum tac_pair_type)s->type))
         return;
@@ -128,11 +128,11 @@ static void blame(struct tac_kinetic *k, const struct tac_slab *s, int which)
     const double closing = (which < s->first ? s->speed - along : along - s->speed) + plan->reach;
     const double share = closing > plan->reach ? plan->reach / closing : 1;
     const double stands = (double)slabs_of(k)->stand[v].count;
-    k->wish[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
+    k->next_eps[v] *= 1 - share * fmin(.5, BLAME / (stands + 1));
 }
 
-/* Makes a slab that holds at k->until, and watches the layer groups that this requires. */
-static enum tac_err renew(struct tac_kinetic *k, int32_t id)
+/* Makes a slab that holds until k->until, and activates the layer groups that this requires. */
+static enum tac_err renew_slab(struct tac_kinetic *k, int32_t id)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
@@ -148,12 +148,12 @@ static enum tac_err renew(struct tac_kinetic *k, int32_t id)
             break;
         }
         if (s->period == 0) {
-            TAC_TRY(doubt(k, id));
+            TAC_TRY(doubt_slab(k, id));
             break;
         }
         if (too_often(k, s))
             break;
-        TAC_TRY(active(k, id));
+        TAC_TRY(activate_behind(k, id));
     }
 done:
     return err;
@@ -230,9 +230,9 @@ enum tac_err tac_slabs_add(struct tac_kinetic *k, enum tac_pair_type type, tac_l
     *head = id;
     TAC_TRY(stand_on(k, all, id));
     if (s.slot >= 0)
-        TAC_TRY(bind(k, all, s.slot, id));
+        TAC_TRY(bind_slab(k, all, s.slot, id));
     k->view->counters->certificates_created++;
-    TAC_TRY(renew(k, id));
+    TAC_TRY(renew_slab(k, id));
 done:
     return err;
 }
@@ -269,7 +269,7 @@ int32_t tac_slabs_of(const struct tac_kinetic *k, int32_t slot)
 }
 
 /* Drops the deepest layer group of a pair if it is not needed for a while. */
-static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
+static enum tac_err drop_one(struct tac_kinetic *k, int32_t slot)
 {
     enum tac_err err = TAC_OK;
     struct tac_slabs *all = slabs_of(k);
@@ -295,7 +295,7 @@ static enum tac_err shed_one(struct tac_kinetic *k, int32_t slot)
     look_deeper(k, s);
     k->until = k->next = k->now;
     view->counters->certificates_created++;
-    err = renew(k, id);
+    err = renew_slab(k, id);
 done:
     return err;
 }
@@ -309,7 +309,7 @@ enum tac_err tac_slabs_drop_of(struct tac_kinetic *k, int32_t slot)
         if (!p->live || p->depth >= depth || p->deep_last < INFINITY || tac_view_has_friction(k->view, slot))
             break;
         depth = p->depth;
-        TAC_TRY(shed_one(k, slot));
+        TAC_TRY(drop_one(k, slot));
     }
 done:
     return err;
@@ -317,7 +317,7 @@ done:
 
 /* ---- the structure ---- */
 
-static enum tac_err create(struct tac_kinetic *k, void **self)
+static enum tac_err slabs_create(struct tac_kinetic *k, void **self)
 {
     enum tac_err err;
     struct tac_slabs *all = NULL;
@@ -330,7 +330,7 @@ done:
     return err;
 }
 
-static void destroy(void *self)
+static void slabs_destroy(void *self)
 {
     struct tac_slabs *all = self;
     for (size_t i = 0; all->stand && i < all->vertices; i++)
@@ -343,8 +343,8 @@ static void destroy(void *self)
     free(all);
 }
 
-/* Removes all slabs; the broad phase makes them anew. */
-static enum tac_err build(struct tac_kinetic *k, void *self)
+/* Removes all slabs; the broad phase makes new ones. */
+static enum tac_err slabs_build(struct tac_kinetic *k, void *self)
 {
     struct tac_slabs *all = self;
     for (size_t i = 0; i < all->vertices; i++)
@@ -356,12 +356,12 @@ static enum tac_err build(struct tac_kinetic *k, void *self)
     return TAC_OK;
 }
 
-static struct tac_queue *queue(void *self)
+static struct tac_queue *slabs_queue(void *self)
 {
     return ((struct tac_slabs *)self)->queue;
 }
 
-static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
+static enum tac_err slabs_fail(struct tac_kinetic *k, void *self, int32_t id)
 {
     enum tac_err err;
     struct tac_slabs *all = self;
@@ -375,9 +375,9 @@ static enum tac_err fail(struct tac_kinetic *k, void *self, int32_t id)
         which = t < soonest ? i : which;
         soonest = t < soonest ? t : soonest;
     }
-    blame(k, s, which);
+    narrow_plan(k, s, which);
     const int32_t slot = s->slot;
-    TAC_TRY(renew(k, id));
+    TAC_TRY(renew_slab(k, id));
     if (all->slab[id].slot == slot)
         k->view->counters->certificates_reconfirmed++;
     if (all->slab[id].slot < 0 && broad->relieved)
@@ -388,7 +388,7 @@ done:
 
 /* Vertex i of a slab has a new plan: the slab fails sooner if that vertex now enters it before the vertex that was the
  * first so far. */
-static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
+static void retime_slab(const struct tac_kinetic *k, struct tac_slabs *all, int32_t id, int i, const double x[3])
 {
     const struct tac_slab *s = &all->slab[id];
     const tac_time t = tac_kinetic_after(k, tac_slab_entry_s(k, s, i, x));
@@ -396,7 +396,7 @@ static void retime(const struct tac_kinetic *k, struct tac_slabs *all, int32_t i
         tac_queue_set(all->queue, id, t);
 }
 
-static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
+static enum tac_err slabs_moved(struct tac_kinetic *k, void *self, const tac_lid *v, size_t count)
 {
     enum { AHEAD = 4 };
     struct tac_slabs *all = self;
@@ -407,12 +407,12 @@ static enum tac_err moved(struct tac_kinetic *k, void *self, const tac_lid *v, s
         for (size_t e = 0; e < stand->count; e++) {
             if (e + AHEAD < stand->count)
                 __builtin_prefetch(&all->slab[stand->entry[e + AHEAD] / 4]);
-            retime(k, all, (int32_t)(stand->entry[e] / 4), (int)(stand->entry[e] % 4), x);
+            retime_slab(k, all, (int32_t)(stand->entry[e] / 4), (int)(stand->entry[e] % 4), x);
         }
         k->view->counters->certificates_rescheduled += (int64_t)stand->count;
     }
     return TAC_OK;
 }
 
-const struct tac_kinetic_structure tac_kinetic_slabs = {"slabs", create, destroy, build, queue,
-                                                        fail,    moved,  NULL,    NULL};
+const struct tac_kinetic_structure tac_kinetic_slabs = {
+    "slabs", slabs_create, slabs_destroy, slabs_build, slabs_queue, slabs_fail, slabs_moved, NULL, NULL};

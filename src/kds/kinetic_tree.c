@@ -30,7 +30,7 @@ struct builder {
     int32_t next;
 };
 
-static void split(const double *centre, int32_t *p, int32_t n, int axis)
+static void split_at_middle(const double *centre, int32_t *p, int32_t n, int axis)
 {
     const int32_t half = n / 2;
     int32_t lo = 0, hi = n - 1;
@@ -57,7 +57,7 @@ static void split(const double *centre, int32_t *p, int32_t n, int axis)
     }
 }
 
-static void halve(const double *centre, int32_t *p, int32_t n)
+static void halve_longest(const double *centre, int32_t *p, int32_t n)
 {
     int best = 0;
     double width = -1;
@@ -72,11 +72,11 @@ static void halve(const double *centre, int32_t *p, int32_t n)
             best = c;
         }
     }
-    split(centre, p, n, best);
+    split_at_middle(centre, p, n, best);
 }
 
 /* Depth is the logarithm of the count: recursion is safe.  `bodies`: p are bodies, each then a tree of its own. */
-static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t up, bool bodies)
+static void grow_node(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t up, bool bodies)
 {
     struct tac_branch *node = &b->tree->node[at];
     struct tac_kinetic *k = b->k;
@@ -84,28 +84,29 @@ static void grow(struct builder *b, int32_t *p, int32_t n, int32_t at, int32_t u
     node->first = -1;
     node->left = -1;
     if (n == 1 && bodies) {
-        grow(b, &b->order[k->primitive_begin[*p]], k->primitive_begin[*p + 1] - k->primitive_begin[*p], at, up, false);
+        grow_node(b, &b->order[k->primitive_begin[*p]], k->primitive_begin[*p + 1] - k->primitive_begin[*p], at, up,
+                  false);
         return;
     }
     if (n == 1) {
         node->primitive = *p;
         node->body = k->primitive[*p].body;
-        node->still = k->still[node->body];
+        node->immovable = k->immovable[node->body];
         b->tree->leaf[*p] = at;
         return;
     }
-    halve(bodies ? b->body_centre : b->centre, p, n);
+    halve_longest(bodies ? b->body_centre : b->centre, p, n);
     const int32_t left = b->next;
     b->next += 2;
     node->left = left;
-    grow(b, p, n / 2, left, at, bodies);
-    grow(b, p + n / 2, n - n / 2, left + 1, at, bodies);
+    grow_node(b, p, n / 2, left, at, bodies);
+    grow_node(b, p + n / 2, n - n / 2, left + 1, at, bodies);
     const struct tac_branch *l = &b->tree->node[left];
     node->body = l[0].body == l[1].body ? l[0].body : -1;
-    node->still = l[0].still && l[1].still;
+    node->immovable = l[0].immovable && l[1].immovable;
 }
 
-static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
+static enum tac_err build_tree(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
 {
     enum tac_err err;
     struct builder b = {.k = k, .tree = tree, .next = 1};
@@ -133,7 +134,7 @@ static enum tac_err build(struct tac_kinetic *k, struct tac_kinetic_tree *tree)
             b.root[full++] = body;
     }
     if (full)
-        grow(&b, b.root, full, 0, -1, true);
+        grow_node(&b, b.root, full, 0, -1, true);
 done:
     free(b.centre);
     free(b.order);
@@ -179,7 +180,7 @@ enum tac_err tac_kinetic_tree_create(struct tac_kinetic *k, int axes, struct tac
     TAC_TRY(tac_alloc(k->view->ctx, nodes * 4 * (size_t)axes, sizeof *tree->envelope, &tree->envelope));
     TAC_TRY(tac_alloc(k->view->ctx, n, sizeof *tree->leaf, &tree->leaf));
     TAC_TRY(tac_alloc(k->view->ctx, nodes, sizeof *tree->dirty, &tree->dirty));
-    TAC_TRY(build(k, tree));
+    TAC_TRY(build_tree(k, tree));
     TAC_TRY(index_leaves(k, tree));
     for (int32_t i = 0; i < tree->count; i++)
         tree->node[i].t0 = -1;
@@ -209,25 +210,25 @@ void tac_kinetic_tree_destroy(struct tac_kinetic_tree **out)
 
 /* ---- envelopes ---- */
 
-static double *envelope(const struct tac_kinetic_tree *tree, int32_t node)
+static double *envelope_of(const struct tac_kinetic_tree *tree, int32_t node)
 {
     return &tree->envelope[4 * (size_t)tree->axes * (size_t)node];
 }
 
-/* Half of what a contact reaches, around a vertex, m. */
+/* Returns half of the reach of a contact, m, by which a vertex' extent is enlarged. */
 static double margin_of(const struct tac_kinetic *k, tac_lid body)
 {
     return .5 * k->view->scene->settings->contact.thickness + k->view->scene->settings->body[body].radius +
            1e-12 * k->extent;
 }
 
-/* A leaf's, from its vertices' places and plans. */
-static void measure(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf)
+/* Computes a leaf's envelope from its vertices' positions and plans. */
+static void measure_leaf(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t leaf)
 {
     const int n = tree->axes;
     const struct tac_primitive *q = &k->primitive[tree->node[leaf].primitive];
     const double margin = margin_of(k, q->body);
-    double *lo = envelope(tree, leaf), *hi = lo + n, *vlo = hi + n, *vhi = vlo + n;
+    double *lo = envelope_of(tree, leaf), *hi = lo + n, *vlo = hi + n, *vhi = vlo + n;
     for (int a = 0; a < n; a++) {
         lo[a] = vlo[a] = INFINITY;
         hi[a] = vhi[a] = -INFINITY;
@@ -248,13 +249,13 @@ static void measure(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, 
     tree->node[leaf].t0 = k->now;
 }
 
-/* An inner node's, from its children's. */
-static void merge(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t node)
+/* Computes an inner node's envelope from those of its children. */
+static void merge_children(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t node)
 {
     const int n = tree->axes;
     const struct tac_branch *child = &tree->node[tree->node[node].left];
-    const double *l = envelope(tree, tree->node[node].left), *r = l + 4 * n;
-    double *out = envelope(tree, node);
+    const double *l = envelope_of(tree, tree->node[node].left), *r = l + 4 * n;
+    double *out = envelope_of(tree, node);
     const double dl = tac_state_seconds(k->view->state, k->now - child[0].t0),
                  dr = tac_state_seconds(k->view->state, k->now - child[1].t0);
     for (int a = 0; a < n; a++) {
@@ -271,18 +272,18 @@ static void merge(const struct tac_kinetic *k, struct tac_kinetic_tree *tree, in
 void tac_kinetic_tree_refresh(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int32_t node, tac_time oldest)
 {
     const struct tac_branch *b = &tree->node[node];
-    if (b->t0 >= oldest || (b->still && b->t0 >= 0))
+    if (b->t0 >= oldest || (b->immovable && b->t0 >= 0))
         return;
     if (b->left < 0) {
-        measure(k, tree, node);
+        measure_leaf(k, tree, node);
         return;
     }
     tac_kinetic_tree_refresh(k, tree, b->left, oldest);
     tac_kinetic_tree_refresh(k, tree, b->left + 1, oldest);
-    merge(k, tree, node);
+    merge_children(k, tree, node);
 }
 
-static void mark(struct tac_kinetic_tree *tree, int32_t node)
+static void mark_dirty(struct tac_kinetic_tree *tree, int32_t node)
 {
     if (!tree->node[node].dirty) {
         tree->node[node].dirty = 1;
@@ -290,12 +291,12 @@ static void mark(struct tac_kinetic_tree *tree, int32_t node)
     }
 }
 
-/* How fast what is inside moves along each axis. */
+/* Bounds of the speeds along each axis inside a node. */
 struct speeds {
     double lo[TAC_MOST_AXES], hi[TAC_MOST_AXES];
 };
 
-/* Vertex v with its plan. */
+/* Computes these bounds for vertex v from its plan. */
 static void speeds_of_vertex(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, tac_lid v,
                              struct speeds *e)
 {
@@ -309,16 +310,17 @@ static void speeds_of_vertex(const struct tac_kinetic *k, const struct tac_kinet
 
 static void speeds_of_node(const struct tac_kinetic_tree *tree, int32_t node, struct speeds *e)
 {
-    const double *from = envelope(tree, node) + 2 * tree->axes;
+    const double *from = envelope_of(tree, node) + 2 * tree->axes;
     memcpy(e->lo, from, (size_t)tree->axes * sizeof *e->lo);
     memcpy(e->hi, from + tree->axes, (size_t)tree->axes * sizeof *e->hi);
 }
 
-/* Is what is inside covered by the node from now on?  It is there now: plans begin where the vertex is. */
-static bool covers(const struct tac_kinetic_tree *tree, int32_t node, const struct speeds *inside)
+/* Does the node's envelope cover these speeds from now on? It covers the present positions, because plans begin there.
+ */
+static bool covers_speeds(const struct tac_kinetic_tree *tree, int32_t node, const struct speeds *inside)
 {
     const int n = tree->axes;
-    const double *e = envelope(tree, node);
+    const double *e = envelope_of(tree, node);
     for (int a = 0; a < n; a++)
         if (inside->lo[a] < e[2 * n + a] || inside->hi[a] > e[3 * n + a])
             return false;
@@ -329,27 +331,27 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
                        double slack)
 {
     const int n = tree->axes;
-    double *e = envelope(tree, leaf);
+    double *e = envelope_of(tree, leaf);
     bool low[TAC_MOST_AXES], high[TAC_MOST_AXES];
     for (int a = 0; a < n; a++) {
         low[a] = inside->lo[a] < e[2 * n + a];
         high[a] = inside->hi[a] > e[3 * n + a];
     }
-    measure(k, tree, leaf);
+    measure_leaf(k, tree, leaf);
     /* Some room on the sides where it was too narrow: who speeds up often goes on doing so. */
     for (int a = 0; a < n; a++) {
         e[2 * n + a] -= low[a] ? slack * tree->length[a] : 0;
         e[3 * n + a] += high[a] ? slack * tree->length[a] : 0;
     }
-    mark(tree, leaf);
+    mark_dirty(tree, leaf);
     int32_t below = leaf;
     for (int32_t up = tree->node[leaf].up; up >= 0; below = up, up = tree->node[up].up) {
         struct speeds child;
         speeds_of_node(tree, below, &child);
-        if (covers(tree, up, &child))
+        if (covers_speeds(tree, up, &child))
             break;
-        merge(k, tree, up);
-        mark(tree, up);
+        merge_children(k, tree, up);
+        mark_dirty(tree, up);
     }
 }
 
@@ -359,16 +361,16 @@ void tac_kinetic_tree_widen(struct tac_kinetic *k, struct tac_kinetic_tree *tree
     speeds_of_vertex(k, tree, v, &inside);
     for (int32_t i = tree->leaves_begin[v]; i < tree->leaves_begin[v + 1]; i++) {
         const int32_t leaf = tree->leaves[i];
-        if (!covers(tree, leaf, &inside))
+        if (!covers_speeds(tree, leaf, &inside))
             widen_leaf(k, tree, leaf, &inside, 2 * k->plan[v].reach);
     }
 }
 
-double tac_kinetic_apart(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
-                         int axis)
+double tac_kinetic_separated_s(const struct tac_kinetic *k, const struct tac_kinetic_tree *tree, int32_t a, int32_t b,
+                               int axis)
 {
     const int n = tree->axes;
-    const double *ea = envelope(tree, a) + axis, *eb = envelope(tree, b) + axis;
+    const double *ea = envelope_of(tree, a) + axis, *eb = envelope_of(tree, b) + axis;
     const double ta = tac_state_seconds(k->view->state, k->now - tree->node[a].t0),
                  tb = tac_state_seconds(k->view->state, k->now - tree->node[b].t0);
     /* a above b, or below it */

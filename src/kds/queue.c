@@ -1,4 +1,5 @@
-/* queue.c: queues of certificates: what all queues share, and the binary heap (docs/reference/kinetic.md, The queue).
+/* queue.c: the functions that all queues of certificates share, and the binary heap (docs/reference/kinetic.md, The
+ * queue).
  */
 #include "kds/queue.h"
 #include <stdlib.h>
@@ -120,16 +121,16 @@ done:
     return err;
 }
 
-static void put(struct binary *b, size_t i, struct slot slot)
+static void binary_put(struct binary *b, size_t i, struct slot slot)
 {
     b->slot[i] = slot;
     b->place[slot.id] = (int32_t)i;
 }
 
-static void sift(struct binary *b, size_t n, size_t i, struct slot moving)
+static void binary_sift(struct binary *b, size_t n, size_t i, struct slot moving)
 {
     while (i > 0 && b->slot[(i - 1) / 2].t > moving.t) {
-        put(b, i, b->slot[(i - 1) / 2]);
+        binary_put(b, i, b->slot[(i - 1) / 2]);
         i = (i - 1) / 2;
     }
     for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -137,14 +138,14 @@ static void sift(struct binary *b, size_t n, size_t i, struct slot moving)
             child++;
         if (b->slot[child].t >= moving.t)
             break;
-        put(b, i, b->slot[child]);
+        binary_put(b, i, b->slot[child]);
     }
-    put(b, i, moving);
+    binary_put(b, i, moving);
 }
 
 static void binary_enter(struct tac_queue *q, int32_t id)
 {
-    sift(q->self, q->count, q->count - 1, (struct slot){q->time[id], id});
+    binary_sift(q->self, q->count, q->count - 1, (struct slot){q->time[id], id});
 }
 
 static void binary_leave(struct tac_queue *q, int32_t id)
@@ -152,14 +153,14 @@ static void binary_leave(struct tac_queue *q, int32_t id)
     struct binary *b = q->self;
     const size_t i = (size_t)b->place[id], last = q->count - 1;
     if (i != last)
-        sift(b, last, i, b->slot[last]);
+        binary_sift(b, last, i, b->slot[last]);
 }
 
 static void binary_move(struct tac_queue *q, int32_t id, tac_time t)
 {
     struct binary *b = q->self;
     q->time[id] = t;
-    sift(b, q->count, (size_t)b->place[id], (struct slot){t, id});
+    binary_sift(b, q->count, (size_t)b->place[id], (struct slot){t, id});
 }
 
 static bool binary_due(struct tac_queue *q, tac_time limit, int32_t *id)

@@ -1,13 +1,13 @@
-/* queue.h: when which certificate may fail.  Several ways to keep times in order, behind one small interface.
+/* queue.h: the failure times of certificates: several kinds of priority queues behind one small interface.
  *
- * Certificates are numbers from 0; each has at most one time.  What the kinetic structures ask for is not the least
- * time but *all* that are due before the next instant, in any order; most certificates are moved many times before they
- * are due, so moving must be cheap.
+ * Certificates are numbers from 0; each has at most one time.  The kinetic structures do not need the least time but
+ * *all* certificates that are due before the next instant, in any order. Most certificates change their times often
+ * before they are due, so this must be cheap.
  *
  *     tac_queue_create(ctx, TAC_QUEUE_RADIX, &queue);
- *     tac_queue_room(queue, 1000);                 numbers under 1000 may be used
- *     tac_queue_set(queue, 7, t);                  enters 7, or moves it; TAC_TIME_NEVER takes it out
- *     while (tac_queue_due(queue, limit, &id)) ... takes out those with a time before `limit`
+ *     tac_queue_room(queue, 1000);                 makes room for numbers under 1000
+ *     tac_queue_set(queue, 7, t);                  inserts 7, or changes its time; TAC_TIME_NEVER removes it
+ *     while (tac_queue_due(queue, limit, &id)) ... removes those with a time before `limit`
  */
 #ifndef TACTUS_KDS_QUEUE_H
 #define TACTUS_KDS_QUEUE_H
@@ -17,16 +17,16 @@
 enum tac_queue_kind { TAC_QUEUE_BINARY, TAC_QUEUE_PAIRING, TAC_QUEUE_CALENDAR, TAC_QUEUE_RADIX, TAC_QUEUE_KINDS };
 
 struct tac_queue {
-    const struct tac_queue_way *way; /* how it is kept */
+    const struct tac_queue_way *way; /* the kind of queue */
     struct tac_ctx *ctx;             /* borrowed */
     size_t count, capacity;          /* certificates with a time; numbers that may be used */
     tac_time *time;                  /* owned, (capacity): TAC_TIME_NEVER if it has none */
-    void *self;                      /* owned by the way */
+    void *self;                      /* owned by the kind */
 };
 
-/* One way.  `id` is in the queue in move() and leave(), is not in enter(); q->time is set by the caller, before enter()
- * and after leave().  due() finds one with a time before limit, and does not take it out.  next(): no time in the queue
- * is before it (TAC_TIME_NEVER: empty). */
+/* One kind of queue. `id` is in the queue when move() and leave() are called, and is not when enter() is called. The
+ * caller sets q->time before enter() and after leave(). due() finds a number with a time before `limit`, and does not
+ * remove it. next() returns a lower bound of all times in the queue (TAC_TIME_NEVER: it is empty). */
 struct tac_queue_way {
     const char *name;
     enum tac_err (*create)(struct tac_queue *q);
@@ -40,18 +40,18 @@ struct tac_queue_way {
 };
 extern const struct tac_queue_way tac_queue_binary, tac_queue_pairing, tac_queue_calendar, tac_queue_radix;
 
-/* Local. An empty queue. */
+/* Local. Makes an empty queue. */
 enum tac_err tac_queue_create(struct tac_ctx *ctx, enum tac_queue_kind kind, struct tac_queue **out);
 void tac_queue_destroy(struct tac_queue **queue);
-/* Local. Room for the numbers under `count`. */
+/* Local. Makes room for the numbers under `count`. */
 enum tac_err tac_queue_room(struct tac_queue *queue, size_t count);
-/* Local. Sets the time of a number. No allocation. */
+/* Local. Sets the time of a number. Allocates nothing. */
 void tac_queue_set(struct tac_queue *queue, int32_t id, tac_time t);
-/* Local. Takes out one whose time is before `limit`; false if there is none. No allocation. */
+/* Local. Removes a number whose time is before `limit`; returns false if there is none. Allocates nothing. */
 bool tac_queue_due(struct tac_queue *queue, tac_time limit, int32_t *id);
-/* Local. No time is before this one. */
+/* Local. Returns a lower bound of all times. */
 tac_time tac_queue_next(const struct tac_queue *queue);
-/* Local. Takes all out. */
+/* Local. Removes all numbers. */
 void tac_queue_clear(struct tac_queue *queue);
 
 #endif

@@ -27,7 +27,7 @@ static size_t day_of(const struct calendar *c, tac_time t)
     return (size_t)(t >> c->log_length) & (((size_t)1 << c->log_days) - 1);
 }
 
-static enum tac_err create(struct tac_queue *q)
+static enum tac_err calendar_create(struct tac_queue *q)
 {
     enum tac_err err = tac_alloc(q->ctx, 1, sizeof(struct calendar), &q->self);
     struct calendar *c = q->self;
@@ -41,7 +41,7 @@ static enum tac_err create(struct tac_queue *q)
     return err;
 }
 
-static void destroy(struct tac_queue *q)
+static void calendar_destroy(struct tac_queue *q)
 {
     struct calendar *c = q->self;
     if (c) {
@@ -61,7 +61,7 @@ static void link_in(struct tac_queue *q, int32_t id)
     c->day[d] = id;
 }
 
-static enum tac_err room(struct tac_queue *q, size_t capacity)
+static enum tac_err calendar_room(struct tac_queue *q, size_t capacity)
 {
     enum tac_err err;
     struct calendar *c = q->self;
@@ -77,7 +77,7 @@ done:
     return err;
 }
 
-/* As many days as numbers, each as long as the numbers of the next while lie apart. */
+/* Makes as many days as there are numbers; the length of a day is the mean spacing of the numbers that come next. */
 static void lay_out(struct tac_queue *q)
 {
     struct calendar *c = q->self;
@@ -105,7 +105,7 @@ static void lay_out(struct tac_queue *q)
     c->laid_for = n;
 }
 
-static void enter(struct tac_queue *q, int32_t id)
+static void calendar_enter(struct tac_queue *q, int32_t id)
 {
     struct calendar *c = q->self;
     c->cursor = q->time[id] < c->cursor || q->count == 1 ? q->time[id] : c->cursor;
@@ -114,7 +114,7 @@ static void enter(struct tac_queue *q, int32_t id)
         lay_out(q);
 }
 
-static void leave(struct tac_queue *q, int32_t id)
+static void calendar_leave(struct tac_queue *q, int32_t id)
 {
     struct calendar *c = q->self;
     const struct link l = c->link[id];
@@ -126,16 +126,16 @@ static void leave(struct tac_queue *q, int32_t id)
         c->day[day_of(c, q->time[id])] = l.next;
 }
 
-static void move(struct tac_queue *q, int32_t id, tac_time t)
+static void calendar_move(struct tac_queue *q, int32_t id, tac_time t)
 {
     struct calendar *c = q->self;
-    leave(q, id);
+    calendar_leave(q, id);
     q->time[id] = t;
     c->cursor = t < c->cursor ? t : c->cursor;
     link_in(q, id);
 }
 
-static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
+static bool calendar_due(struct tac_queue *q, tac_time limit, int32_t *id)
 {
     struct calendar *c = q->self;
     if (limit <= c->cursor)
@@ -161,9 +161,11 @@ static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
     return false;
 }
 
-static tac_time next(const struct tac_queue *q)
+static tac_time calendar_next(const struct tac_queue *q)
 {
     return ((const struct calendar *)q->self)->cursor;
 }
 
-const struct tac_queue_way tac_queue_calendar = {"calendar", create, destroy, room, enter, leave, move, due, next};
+const struct tac_queue_way tac_queue_calendar = {"calendar",    calendar_create, calendar_destroy,
+                                                 calendar_room, calendar_enter,  calendar_leave,
+                                                 calendar_move, calendar_due,    calendar_next};

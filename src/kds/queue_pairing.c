@@ -14,7 +14,7 @@ struct pairing {
     int32_t root;
 };
 
-static enum tac_err create(struct tac_queue *q)
+static enum tac_err pairing_create(struct tac_queue *q)
 {
     enum tac_err err = tac_alloc(q->ctx, 1, sizeof(struct pairing), &q->self);
     if (!err)
@@ -22,7 +22,7 @@ static enum tac_err create(struct tac_queue *q)
     return err;
 }
 
-static void destroy(struct tac_queue *q)
+static void pairing_destroy(struct tac_queue *q)
 {
     struct pairing *p = q->self;
     if (p)
@@ -30,14 +30,14 @@ static void destroy(struct tac_queue *q)
     free(p);
 }
 
-static enum tac_err room(struct tac_queue *q, size_t capacity)
+static enum tac_err pairing_room(struct tac_queue *q, size_t capacity)
 {
     struct pairing *p = q->self;
     return tac_grow(q->ctx, &p->knot, &p->capacity, capacity, sizeof *p->knot);
 }
 
-/* The lesser of two roots takes the other below it. */
-static int32_t meld(struct tac_queue *q, int32_t a, int32_t b)
+/* Joins two trees: the lesser root becomes the parent of the other. */
+static int32_t meld_roots(struct tac_queue *q, int32_t a, int32_t b)
 {
     struct knot *k = ((struct pairing *)q->self)->knot;
     if (a < 0 || b < 0)
@@ -55,7 +55,7 @@ static int32_t meld(struct tac_queue *q, int32_t a, int32_t b)
     return a;
 }
 
-/* The children of a number as one tree: melded in pairs, then from the back. */
+/* Joins the children of a number to one tree: first in pairs, then from the back. */
 static int32_t meld_children(struct tac_queue *q, int32_t id)
 {
     struct knot *k = ((struct pairing *)q->self)->knot;
@@ -66,21 +66,21 @@ static int32_t meld_children(struct tac_queue *q, int32_t id)
         k[a].next = k[a].before = -1;
         if (b >= 0)
             k[b].next = k[b].before = -1;
-        const int32_t m = meld(q, a, b);
+        const int32_t m = meld_roots(q, a, b);
         k[m].next = pairs;
         pairs = m;
     }
     for (int32_t after; pairs >= 0; pairs = after) {
         after = k[pairs].next;
         k[pairs].next = k[pairs].before = -1;
-        root = meld(q, root, pairs);
+        root = meld_roots(q, root, pairs);
     }
     k[id].child = -1;
     return root;
 }
 
-/* Takes a number with all below it out of its place. */
-static void cut(struct knot *k, int32_t id)
+/* Cuts off the subtree of a number. */
+static void cut_subtree(struct knot *k, int32_t id)
 {
     const int32_t before = k[id].before;
     if (k[before].child == id)
@@ -92,50 +92,52 @@ static void cut(struct knot *k, int32_t id)
     k[id].next = k[id].before = -1;
 }
 
-static void enter(struct tac_queue *q, int32_t id)
+static void pairing_enter(struct tac_queue *q, int32_t id)
 {
     struct pairing *p = q->self;
     p->knot[id] = (struct knot){-1, -1, -1};
-    p->root = meld(q, p->root, id);
+    p->root = meld_roots(q, p->root, id);
 }
 
-static void leave(struct tac_queue *q, int32_t id)
+static void pairing_leave(struct tac_queue *q, int32_t id)
 {
     struct pairing *p = q->self;
     if (id == p->root) {
         p->root = meld_children(q, id);
         return;
     }
-    cut(p->knot, id);
-    p->root = meld(q, p->root, meld_children(q, id));
+    cut_subtree(p->knot, id);
+    p->root = meld_roots(q, p->root, meld_children(q, id));
 }
 
-static void move(struct tac_queue *q, int32_t id, tac_time t)
+static void pairing_move(struct tac_queue *q, int32_t id, tac_time t)
 {
     struct pairing *p = q->self;
     if (t < q->time[id]) {
         q->time[id] = t;
         if (id != p->root) {
-            cut(p->knot, id);
-            p->root = meld(q, p->root, id);
+            cut_subtree(p->knot, id);
+            p->root = meld_roots(q, p->root, id);
         }
         return;
     }
-    leave(q, id);
+    pairing_leave(q, id);
     q->time[id] = t;
-    enter(q, id);
+    pairing_enter(q, id);
 }
 
-static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
+static bool pairing_due(struct tac_queue *q, tac_time limit, int32_t *id)
 {
     const struct pairing *p = q->self;
     *id = p->root;
     return q->time[p->root] < limit;
 }
 
-static tac_time next(const struct tac_queue *q)
+static tac_time pairing_next(const struct tac_queue *q)
 {
     return q->time[((const struct pairing *)q->self)->root];
 }
 
-const struct tac_queue_way tac_queue_pairing = {"pairing", create, destroy, room, enter, leave, move, due, next};
+const struct tac_queue_way tac_queue_pairing = {"pairing",    pairing_create, pairing_destroy,
+                                                pairing_room, pairing_enter,  pairing_leave,
+                                                pairing_move, pairing_due,    pairing_next};

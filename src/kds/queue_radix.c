@@ -19,7 +19,7 @@ struct radix {
     uint64_t filled; /* bit k - 1: bucket k is not empty */
 };
 
-static enum tac_err create(struct tac_queue *q)
+static enum tac_err radix_create(struct tac_queue *q)
 {
     enum tac_err err = tac_alloc(q->ctx, 1, sizeof(struct radix), &q->self);
     struct radix *r = q->self;
@@ -28,7 +28,7 @@ static enum tac_err create(struct tac_queue *q)
     return err;
 }
 
-static void destroy(struct tac_queue *q)
+static void radix_destroy(struct tac_queue *q)
 {
     struct radix *r = q->self;
     if (r)
@@ -36,7 +36,7 @@ static void destroy(struct tac_queue *q)
     free(r);
 }
 
-static enum tac_err room(struct tac_queue *q, size_t capacity)
+static enum tac_err radix_room(struct tac_queue *q, size_t capacity)
 {
     struct radix *r = q->self;
     return tac_grow(q->ctx, &r->link, &r->capacity, capacity, sizeof *r->link);
@@ -47,7 +47,7 @@ static int bucket_of(const struct radix *r, tac_time t)
     return t <= r->mark ? 0 : 64 - __builtin_clzll((unsigned long long)(t ^ r->mark));
 }
 
-static void enter(struct tac_queue *q, int32_t id)
+static void radix_enter(struct tac_queue *q, int32_t id)
 {
     struct radix *r = q->self;
     const int k = bucket_of(r, q->time[id]);
@@ -59,7 +59,7 @@ static void enter(struct tac_queue *q, int32_t id)
         r->filled |= (uint64_t)1 << (k - 1);
 }
 
-static void leave(struct tac_queue *q, int32_t id)
+static void radix_leave(struct tac_queue *q, int32_t id)
 {
     struct radix *r = q->self;
     const struct link l = r->link[id];
@@ -75,25 +75,25 @@ static void leave(struct tac_queue *q, int32_t id)
         r->filled &= ~((uint64_t)1 << (k - 1));
 }
 
-static void move(struct tac_queue *q, int32_t id, tac_time t)
+static void radix_move(struct tac_queue *q, int32_t id, tac_time t)
 {
     const struct radix *r = q->self;
     if (bucket_of(r, t) != bucket_of(r, q->time[id])) {
-        leave(q, id);
+        radix_leave(q, id);
         q->time[id] = t;
-        enter(q, id);
+        radix_enter(q, id);
     }
     q->time[id] = t;
 }
 
-/* The least time that bucket k > 0 may hold. */
+/* Returns the least time that bucket k > 0 may contain. */
 static tac_time floor_of(const struct radix *r, int k)
 {
     const uint64_t low = ((uint64_t)1 << (k - 1)) - 1;
     return (tac_time)(((uint64_t)r->mark & ~low) | ((uint64_t)1 << (k - 1)));
 }
 
-/* Brings the mark to t, into bucket k: all below it are empty. */
+/* Moves the mark to t, which lies in bucket k; all buckets below k are empty. */
 static void distribute_out(struct tac_queue *q, int k, tac_time t)
 {
     struct radix *r = q->self;
@@ -103,11 +103,11 @@ static void distribute_out(struct tac_queue *q, int k, tac_time t)
     r->mark = t;
     for (int32_t after; id >= 0; id = after) {
         after = r->link[id].next;
-        enter(q, id);
+        radix_enter(q, id);
     }
 }
 
-static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
+static bool radix_due(struct tac_queue *q, tac_time limit, int32_t *id)
 {
     struct radix *r = q->self;
     for (;;) {
@@ -129,7 +129,7 @@ static bool due(struct tac_queue *q, tac_time limit, int32_t *id)
     }
 }
 
-static tac_time next(const struct tac_queue *q)
+static tac_time radix_next(const struct tac_queue *q)
 {
     const struct radix *r = q->self;
     tac_time least = TAC_TIME_NEVER;
@@ -140,4 +140,5 @@ static tac_time next(const struct tac_queue *q)
     return least;
 }
 
-const struct tac_queue_way tac_queue_radix = {"radix", create, destroy, room, enter, leave, move, due, next};
+const struct tac_queue_way tac_queue_radix = {"radix",     radix_create, radix_destroy, radix_room, radix_enter,
+                                              radix_leave, radix_move,   radix_due,     radix_next};

@@ -1,4 +1,4 @@
-/* slab_lay.c: lays slabs (ACM 2009, section 5.1), and computes how long they hold. */
+/* slab_lay.c: places slabs (ACM 2009, section 5.1), and computes how long they hold. */
 #include "kds/slab_lay.h"
 #include <string.h>
 
@@ -16,9 +16,10 @@ static double root_s(double a, double b, double c)
     return t * (1 - 1e-9);
 }
 
-/* With [p q] of its places and [r s] of its velocities (closest_points.h) the matrix of squares changes by t and t^2
- * times two others, and its largest eigenvalue by no more than theirs; so a rotation costs nothing to first order. What
- * the plans leave open adds twice the largest of it. */
+/* Let [p q] be formed from the positions and [r s] from the velocities (closest_points.h). Then the change of the
+ * matrix of squares is t times one matrix plus t^2 times another one, and its largest eigenvalue changes by no more
+ * than theirs. So a rotation costs nothing to first order. The uncertainty of the plans adds twice its largest value.
+ */
 double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *slab, double longest)
 {
     double x[4][3], v[4][3], p[3], q[3], r[3], s[3], reach = 0;
@@ -38,8 +39,8 @@ double tac_slab_widening_s(const struct tac_kinetic *k, const struct tac_slab *s
     return c < 0 && longest > 0 ? root_s(bend - e * e, .5 * slope + longest * e, c) : 0;
 }
 
-/* The positive root of |r + u t| = longest - e t, r and u their place and velocity to each other, e what both plans
- * leave open. */
+/* Solves |r + u t| = longest - e t for its positive root, where r and u are the relative position and velocity of the
+ * two ends, and e the uncertainty of both plans. */
 double tac_slab_stretch_s(const struct tac_kinetic *k, const struct tac_slab *s, double longest)
 {
     const struct tac_plan *p = &k->plan[s->v[0]], *q = &k->plan[s->v[1]];

@@ -193,7 +193,7 @@ static enum tac_err leaves(const struct tac_box_tree *tree, const struct tac_box
     for (size_t i = a->begin; i < a->end; i++)
         for (size_t j = a == b ? i + 1 : b->begin; j < b->end; j++) {
             const struct tac_box_item *p = &tree->item[i], *q = &tree->item[j];
-            if ((!p->active && !q->active) || tac_boxes_apart(p->lo, p->hi, q->lo, q->hi, margin))
+            if ((!p->active && !q->active) || tac_boxes_separated(p->lo, p->hi, q->lo, q->hi, margin))
                 continue;
             enum tac_err err = walk->pair(walk->user, p, q, margin);
             if (err)
@@ -242,7 +242,7 @@ enum tac_err tac_box_tree_walk(struct tac_ctx *ctx, const struct tac_box_tree *t
         if (!a->active && !b->active)
             continue;
         double margin = walk->margin(walk->user, a, b);
-        if (isnan(margin) || tac_boxes_apart(a->lo, a->hi, b->lo, b->hi, margin))
+        if (isnan(margin) || tac_boxes_separated(a->lo, a->hi, b->lo, b->hi, margin))
             continue;
         if (a->right == 0 && b->right == 0) {
             TAC_TRY(leaves(tree, a, b, margin, walk));

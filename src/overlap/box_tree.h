@@ -49,8 +49,8 @@ void tac_box_tree_destroy(struct tac_box_tree **tree);
 enum tac_err tac_box_tree_walk(struct tac_ctx *ctx, const struct tac_box_tree *tree, const struct tac_box_walk *walk);
 
 /* Local. Returns whether two boxes are farther apart than `margin` along some axis. */
-static inline bool tac_boxes_apart(const double lo_a[3], const double hi_a[3], const double lo_b[3],
-                                   const double hi_b[3], double margin)
+static inline bool tac_boxes_separated(const double lo_a[3], const double hi_a[3], const double lo_b[3],
+                                       const double hi_b[3], double margin)
 {
     return lo_a[0] - hi_b[0] > margin || lo_b[0] - hi_a[0] > margin || lo_a[1] - hi_b[1] > margin ||
            lo_b[1] - hi_a[1] > margin || lo_a[2] - hi_b[2] > margin || lo_b[2] - hi_a[2] > margin;

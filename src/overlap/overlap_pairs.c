@@ -47,7 +47,7 @@ static bool candidate(const struct tac_overlap_search *search, const tac_lid *a,
         }
     }
     const bool wanted = search->scripted != NULL ? scripted && !free_vertex : free_vertex;
-    return wanted && !tac_boxes_apart(lo[0], hi[0], lo[1], hi[1], distance);
+    return wanted && !tac_boxes_separated(lo[0], hi[0], lo[1], hi[1], distance);
 }
 
 /* The largest coordinate and the extent of a pair's vertices. */

@@ -7,9 +7,10 @@
 
 enum {
     PASSES_PER_LOOK = 32,
-    CHATTER = 2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
-    CHATTER_PER_VERTEX = 2,
-    CHATTER_MOST = 64 * CHATTER,
+    DEEP_MESSAGES =
+        2048, /* so many messages, and some for each vertex of a rank, take about as long as a rebalancing */
+    DEEP_MESSAGES_PER_VERTEX = 2,
+    MOST_DEEP_MESSAGES = 64 * DEEP_MESSAGES,
     SOON = 8,       /* passes */
     ON_ONE = 1024,  /* balls: such a scene begins on one rank */
     OF_ELEMENTS = 4 /* a vertex with elements takes as long as so many balls */
@@ -91,22 +92,22 @@ static struct tac_workload look_at_load(const struct tac_simulation *sim)
 }
 
 /* deal_s: of the workload. */
-static int64_t least_chatter(const struct tac_simulation *sim, double deal_s)
+static int64_t least_deep_messages(const struct tac_simulation *sim, double deal_s)
 {
-    return (int64_t)(CHATTER * (1 + deal_s / DEAL_S)) +
-           CHATTER_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
+    return (int64_t)(DEEP_MESSAGES * (1 + deal_s / DEAL_S)) +
+           DEEP_MESSAGES_PER_VERTEX * sim->local->mesh->part->vertex_total / sim->ctx->size;
 }
 
 /* Have ranks sent each other so many messages for the sake of deep pairs that a rebalancing would have been cheaper?
  * Where a deal has not helped, so that there is as much to tell soon after it, the next one waits for more. */
-static bool chatty(struct tac_simulation *sim)
+static bool has_too_many_deep_messages(struct tac_simulation *sim)
 {
     struct tac_balance *b = &sim->balance;
     if (sim->local == NULL || b->shuffle || sim->way->balance == NULL)
         return false;
-    if (b->chatter == 0)
-        b->chatter = least_chatter(sim, look_at_load(sim).deal_s);
-    return sim->way->balance->chatter(sim->state) > b->chatter;
+    if (b->deep_messages == 0)
+        b->deep_messages = least_deep_messages(sim, look_at_load(sim).deal_s);
+    return sim->way->balance->deep_messages(sim->state) > b->deep_messages;
 }
 
 /* `from` moves halfway to `load`: what was worked in between counts half as much as what will be worked until the next
@@ -135,10 +136,12 @@ static enum tac_err join_deep(struct tac_simulation *sim)
     struct tac_balance *b = &sim->balance;
     const struct tac_workload before = look_at_load(sim);
     const bool soon = b->joined_at > 0 && b->passes - b->joined_at < SOON;
-    b->chatter = !soon ? least_chatter(sim, before.deal_s) : b->chatter < CHATTER_MOST ? 2 * b->chatter : b->chatter;
+    b->deep_messages = !soon                                   ? least_deep_messages(sim, before.deal_s)
+                       : b->deep_messages < MOST_DEEP_MESSAGES ? 2 * b->deep_messages
+                                                               : b->deep_messages;
     b->joined_at = b->passes;
     TAC_TRY(distribute_again(sim, true));
-    sim->way->balance->clear_chatter(sim->state);
+    sim->way->balance->clear_deep_messages(sim->state);
     const struct tac_workload after = look_at_load(sim);
     move_load(&b->load, &before, &after);
     move_load(&b->recent, &before, &after);
@@ -190,7 +193,7 @@ enum tac_err tac_simulation_balance(struct tac_simulation *sim)
     const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
     struct tac_workload load;
     bool deal = b->shuffle != 0;
-    if (chatty(sim))
+    if (has_too_many_deep_messages(sim))
         return join_deep(sim);
     if (sim->local == NULL || (!look && !deal && pass > 1))
         return TAC_OK;

@@ -1,4 +1,4 @@
-/* active.h: the active contacts: pairs of primitives, and their layer groups by period. */
+/* active.h: the active contacts: pairs of primitives with active layers, and their layer groups by period. */
 #ifndef TACTUS_CONTACT_PAIRS_ACTIVE_H
 #define TACTUS_CONTACT_PAIRS_ACTIVE_H
 
@@ -8,60 +8,63 @@
 
 struct tac_friction;
 
-/* What a pair is at an instant. */
+/* The geometry of a pair at an instant. */
 struct tac_pair_geometry {
     struct tac_near near;
     double mollifier; /* 1 but for near-parallel edges */
 };
 
-/* An active pair.  Nearly all ticks touch only its first two lines of 64 bytes, where what they ask of `form` is too,
- * and what is done in each window for each pair only the third one besides: what has to come from memory is what
- * contact costs in a large scene (docs/results/performance.md). */
+/* An active pair. Nearly all ticks read only its first two cache lines of 64 bytes, which contain the part of `form`
+ * that they need; the work that each window does for each pair reads only the third line besides. In a large scene the
+ * cost of contact is the memory that it reads (docs/results/performance.md). */
 struct tac_pair {
     tac_lid v[4];
     uint8_t type, count; /* vertices in all */
     uint8_t shared : 1;  /* its vertices are of several ranks */
     uint8_t
-        proven : 1;    /* kinetic structures prove which of its layers are silent: nothing of it is judged afterwards */
-    uint8_t rubs : 1;  /* it has a state of friction */
-    uint8_t kept_sign; /* of the instant of `kept`: if it is not that of another one, `kept` is not of that either */
+        proven : 1; /* kinetic structures prove which of its layers are silent, so it is not validated after a window */
+    uint8_t rubs : 1;  /* it has a friction state */
+    uint8_t kept_sign; /* sign of the instant of `kept`; if another instant has another sign, `kept` is not of that
+                          instant */
     int32_t depth;     /* deepest active layer; 0: none */
-    float normal[3];   /* when it was evaluated last, no longer than 1; 0: never */
+    float normal[3];   /* at its last evaluation, not longer than 1; 0: never evaluated */
     float guard;       /* rounding of a distance of this pair then, m */
     int32_t groups;    /* active layer groups */
     int32_t active;    /* first layer of the deepest layer group that acted in this pass; 0: none */
-    double next;       /* distance under which the first layer not active (or the end of the layer stack) is reached */
+    double next;       /* distance under which the first inactive layer (or the end of the layer stack) is reached */
     double d_tick;     /* distance at t_tick, the deepest group's last tick; infinity: none */
 
     tac_time t_tick;
-    double d_least;       /* least distance at the deepest group's ticks since the window's start or the group's birth,
-                           * m; infinity: it has not ticked since */
-    double deep_last;     /* last_d of the deepest layer group */
+    double d_least;   /* least distance at ticks of the deepest group since the window's start or the group's birth, m;
+                         infinity: no tick since */
+    double deep_last; /* last_d of the deepest layer group */
     tac_time deep_period; /* of the deepest layer group */
     struct tac_form form;
 
-    double speed;       /* bound of its relative speed in the last window that was looked at, m/s, which naps go by;
-                         * 0: not known. Of a shared pair, what its owners have agreed on */
-    double nap_speed;   /* the skipped ticks of this pass were silent if it was slower than this, m/s */
+    double speed; /* bound of its relative speed in the last window in which it was looked at, m/s, by which it sleeps;
+                     0: not known. For a shared pair its owners have agreed on it */
+    double sleep_speed; /* the skipped ticks of this pass were silent if the pair was slower than this, m/s */
     tac_time awake;     /* no tick is skipped before */
-    int32_t naps;       /* the newest of its naps in this pass, or -1 */
-    int32_t births;     /* layer groups born in this pass; first of them in sim->birth */
+    int32_t last_sleep; /* its newest sleep in this pass, or -1 */
+    int32_t births;     /* number of layer groups born in this pass; `first_birth` is the first of them */
     int32_t deep_first; /* first layer of the deepest layer group */
     uint8_t live;
-    uint8_t overslept; /* a skipped tick may not have been silent */
-    uint8_t listed;    /* scratch of the candidate list */
+    uint8_t slept_too_long; /* a skipped tick may not have been silent */
+    uint8_t listed;         /* scratch of the candidate list */
 
     uint64_t key;
     double d_tick_start; /* d_tick and t_tick at the window's start */
     tac_time t_tick_start;
-    double deep_reach;   /* distance under which the deepest group's first layer acts, m */
-    double seen_speed;   /* a shared pair's speed, as who decides it saw it; told to its other owners as `speed` */
-    tac_time seen_awake; /* no tick is skipped before, as who decides it found */
+    double deep_reach; /* distance under which the deepest group's first layer acts, m */
+    double seen_speed; /* a shared pair's speed as the deciding rank computed it; that rank sends it to the other owners
+                          as `speed` */
+    tac_time seen_awake; /* no tick is skipped before; as the deciding rank computed it */
     int32_t first_birth;
-    int32_t kept; /* several layer groups: where what serves all that tick at an instant was put (tac_active.kept) */
+    int32_t kept;     /* several layer groups: place in tac_active.kept of the geometry that all groups ticking at an
+                         instant use */
     double unused[2]; /* to whole lines */
 };
-enum { TAC_PAIR_LINES = 2 }; /* those that a tick touches */
+enum { TAC_PAIR_LINES = 2 }; /* cache lines that a tick reads */
 _Static_assert(offsetof(struct tac_pair, t_tick) == 64 && offsetof(struct tac_pair, form.h_s) == 128 &&
                    offsetof(struct tac_pair, key) == 184 && sizeof(struct tac_pair) == 256,
                "the lines of a pair");
@@ -72,7 +75,7 @@ static inline uint8_t tac_pair_sign(tac_time t)
     return (uint8_t)((uint64_t)t * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* What a pair of several layer groups is at the instant under way. */
+/* The geometry of a pair of several layer groups at the instant under way. */
 struct tac_kept {
     int32_t pair;
     struct tac_pair_geometry geometry;
@@ -102,11 +105,11 @@ struct tac_rate_group {
     size_t count, capacity;
     struct tac_layer_group *group; /* owned, by key */
     size_t wake_capacity;
-    tac_time *wake; /* owned, (count): ticks of a group before are skipped: it is silent in them, which the window's end
-                     * proves.  Apart from the groups, because where most skip, nothing else of them is asked for */
+    tac_time *wake; /* owned, (count): ticks of a group before this time are skipped; at the window's end it is proven
+                       that they were silent. It is a separate array because for most groups nothing else is read */
     size_t extra_count, extra_capacity;
     struct tac_layer_group *extra; /* owned, by key */
-    size_t extra_wanted;           /* room asked for in vain during a pass */
+    size_t extra_wanted;           /* room that was missing during a pass */
     size_t dropped;                /* layer groups marked (pair < 0) to be taken out */
 };
 
@@ -122,24 +125,24 @@ struct tac_birth {
 
 /* Ticks of a layer group that were skipped in this pass: they were silent if the pair's distance did not come under
  * `clear` (m) from `from` to `to`, and certainly if its speed was under `speed` (m/s). */
-struct tac_nap {
+struct tac_sleep {
     tac_time from, to;
     double clear, speed;
-    int32_t following; /* the pair's nap before it, or -1 */
+    int32_t following; /* the sleep of the pair before it, or -1 */
 };
 
-/* What contacts lost at a vertex in the instant under way, summed in the order of the ticks; entered when the instant
- * is over, with one product and one exact sum (events/contact_kick.c). */
+/* The impulses that contacts lost at a vertex in the instant under way, summed in the order of the ticks. When the
+ * instant is over, they are booked with one product and one exact sum (events/forces/contact_kick.c). */
 struct tac_loss {
-    double j[4];      /* impulses that restitution left out, and those of friction, N s; the fourth is 0 */
-    double rub[4];    /* of them: those of friction */
-    double couple[3]; /* that friction takes from the angular momentum in pairs of which this is the first that can
-                       * move, N m s */
+    double j[4];      /* impulses that restitution left out plus those of friction, N s; the fourth number is 0 */
+    double rub[4];    /* the part of friction in j */
+    double couple[3]; /* angular momentum that friction removes in the pairs of which this is the first vertex that can
+                         move, N m s */
     bool listed;      /* in tac_active.lossy */
 };
 
-/* A place in the table of pairs by key.  The tag is a part of the key's hash: the key itself is in the pair, far away
- * in memory, and is asked for only where the tags are alike. */
+/* A place in the table of pairs by key. The tag is a part of the key's hash. The key itself is in the pair, elsewhere
+ * in memory, and is read only if the tags are equal. */
 struct tac_slot_place {
     int32_t slot; /* -1: empty */
     uint32_t tag;
@@ -151,11 +154,11 @@ struct tac_deeper {
     double d, speed; /* distance at this instant, m; how it grows, m/s */
 };
 
-/* Watched contacts. */
+/* All active contacts. */
 struct tac_active {
     size_t pair_count, pair_capacity; /* slots, live or not */
-    struct tac_pair *pair;            /* owned, on whole lines: each begins one */
-    size_t unsorted;                  /* pairs that came since slots were in the order of keys */
+    struct tac_pair *pair;            /* owned, aligned: each begins a cache line */
+    size_t unsorted;                  /* pairs that were added since the slots were sorted by key */
     size_t live_pairs, free_count, free_capacity;
     int32_t *free_slot;          /* owned */
     size_t hash_size;            /* power of two, at most 2^32 */
@@ -163,23 +166,24 @@ struct tac_active {
     size_t rate_group_count, rate_group_capacity;
     struct tac_rate_group *rate_group; /* owned, ascending period */
     size_t first_rate_group;           /* no class before it has a layer group */
-    size_t group_count;                /* in all classes, but for those born in this pass */
+    size_t group_count;                /* in all classes, without those born in this pass */
     size_t birth_count, birth_capacity;
     struct tac_birth *birth; /* owned */
     size_t deeper_count, deeper_capacity;
-    struct tac_deeper *deeper; /* owned: pairs to be made deeper when all of this instant has ticked */
-    size_t nap_count, nap_capacity;
-    struct tac_nap *nap;              /* owned */
+    struct tac_deeper
+        *deeper; /* owned: pairs that get a deeper layer group when all forces of this instant have ticked */
+    size_t sleep_count, sleep_capacity;
+    struct tac_sleep *sleep;          /* owned */
     size_t kept_count, kept_capacity; /* of the instant under way */
     struct tac_kept *kept;            /* owned */
     struct tac_loss *loss;            /* owned, (owned vertices) */
     size_t lossy_count;
     tac_lid *lossy;                /* owned, (owned vertices): those with a loss in this instant */
-    struct tac_friction *friction; /* owned; NULL: none rubs */
+    struct tac_friction *friction; /* owned; NULL: no law has friction */
 };
 
-/* Fetches what a look at a candidate asks of its pair into the cache; slot -1: it has none.  Always inline: gcc takes a
- * function that only fetches for one without effect, and leaves out calls of it. */
+/* Fetches into the cache what a look at a candidate reads of its pair; slot -1: it has none. Always inline, because gcc
+ * considers a function that only prefetches to have no effect, and omits calls of it. */
 static inline __attribute__((always_inline)) void tac_pair_fetch(const struct tac_active *active, int32_t slot)
 {
     if (slot < 0)
@@ -190,41 +194,41 @@ static inline __attribute__((always_inline)) void tac_pair_fetch(const struct ta
     __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
 }
 
-/* Ticks of the deepest layer group within which the next one must not be reached inactive. */
+/* If the next layer group may be reached within this many ticks of the deepest one, it is activated. */
 enum { TAC_FORESIGHT = 2 };
 
-/* At a tick of its deepest layer group, where its distance is d, m, and grows by so much until the next tick, m: will
- * the pair come under its next layer soon? */
+/* Will the pair come under its next layer soon? To be asked at a tick of its deepest layer group; d: the distance, m;
+ * growth: by how much it grows until the next tick, m. */
 static inline bool tac_pair_is_soon(const struct tac_pair *p, double d, double growth)
 {
     return d + TAC_FORESIGHT * growth < p->next && p->depth < p->form.bottom;
 }
 
 /* ---- pair_table.c ---- */
-/* Local. A slot for a pair that is not there: without layer groups, its form not known yet. */
+/* Local. Adds a pair that is not in the table, without layer groups and without its form. *slot: its slot. */
 enum tac_err tac_pairs_add(struct tac_ctx *ctx, struct tac_active *active, uint64_t key, const tac_lid v[4],
                            int32_t *slot);
-/* Local. Frees the slot of a pair without layer groups. */
+/* Local. Removes a pair without layer groups and frees its slot. */
 void tac_pairs_remove(struct tac_active *active, int32_t slot);
 
 /* ---- slots.c ---- */
-/* Local. Lays the pairs in the order of their keys if many came since, between passes.  Then *slot (owned by the
- * caller) tells the new slot of each old one; else it is NULL. */
+/* Local. Call it between passes. If many pairs were added since the last time, sorts the slots by key; then *slot
+ * (owned by the caller) is the new slot of each old one. Otherwise *slot is NULL. */
 enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int32_t **slot);
 
-/* What the table of slots has of a key. */
+/* The part of a key's hash that the table keeps. */
 static inline uint32_t tac_active_tag(uint64_t key)
 {
     return (uint32_t)tac_hash64(key, 0);
 }
 
-/* Where the slot of a pair is looked for first. */
+/* The place at which the search for a pair begins. */
 static inline size_t tac_active_home(const struct tac_active *active, uint32_t tag)
 {
     return (size_t)tag & (active->hash_size - 1);
 }
 
-/* Fetches into the cache what tac_active_find_tagged() will ask for first, and then what it will ask for next. */
+/* Fetch into the cache what tac_active_find_tagged() reads first, and what it reads next. */
 static inline __attribute__((always_inline)) void tac_active_fetch(const struct tac_active *active, uint32_t tag)
 {
     if (active->hash_size > 0)
@@ -239,7 +243,7 @@ static inline __attribute__((always_inline)) void tac_active_fetch_pair(const st
         tac_pair_fetch(active, place->slot);
 }
 
-/* Local. The slot of a pair that is active, or -1.  The same where the tag of its key is known. */
+/* Local. Return the slot of an active pair, or -1. The first function is for callers that know the tag of the key. */
 static inline int32_t tac_active_find_tagged(const struct tac_active *active, uint64_t key, uint32_t tag)
 {
     if (active->hash_size == 0)

@@ -11,7 +11,7 @@ struct keyed {
     int32_t slot;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
     const struct keyed *x = a, *y = b;
     return x->key < y->key ? -1 : x->key > y->key;
@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
 
 /* Moves entry from[k] of an array to place k, for k < count.  `from` has each of 0 .. count - 1 once; it is used up
  * (afterwards from[k] == k). */
-static void permute(void *array, size_t size, size_t count, int32_t *from, char *spare)
+static void permute_array(void *array, size_t size, size_t count, int32_t *from, char *spare)
 {
     char *a = array;
     for (size_t k = 0; k < count; k++) {
@@ -50,7 +50,8 @@ static void rename_slots(struct tac_active *active, const int32_t *to)
     }
 }
 
-/* Live slots first, by key; then those that are free.  from[k] is what comes to place k, to[] the other way round. */
+/* Orders the slots: live ones first, by key, then the free ones. from[k]: the slot that moves to place k; to[]: the
+ * inverse. */
 static enum tac_err order_slots(struct tac_ctx *ctx, const struct tac_active *active, int32_t *from, int32_t *to)
 {
     enum tac_err err;
@@ -60,7 +61,7 @@ static enum tac_err order_slots(struct tac_ctx *ctx, const struct tac_active *ac
     for (size_t k = 0; k < active->pair_count; k++)
         if (active->pair[k].live)
             sorted[live++] = (struct keyed){active->pair[k].key, (int32_t)k};
-    qsort(sorted, live, sizeof *sorted, compare);
+    qsort(sorted, live, sizeof *sorted, compare_keys);
     for (size_t k = 0; k < live; k++)
         from[k] = sorted[k].slot;
     for (size_t k = 0; k < active->pair_count; k++)
@@ -73,7 +74,7 @@ done:
     return err;
 }
 
-/* Anchors in the order in which classes go through them. */
+/* Sorts the anchors into the order in which classes use them. */
 static enum tac_err order_anchors(struct tac_ctx *ctx, struct tac_active *active)
 {
     enum tac_err err = TAC_OK;
@@ -98,7 +99,7 @@ static enum tac_err order_anchors(struct tac_ctx *ctx, struct tac_active *active
         from[(size_t)count + k] = f->free_anchor[k];
         f->free_anchor[k] = (int32_t)((size_t)count + k);
     }
-    permute(f->anchor, sizeof *f->anchor, f->anchor_count, from, (char *)&spare);
+    permute_array(f->anchor, sizeof *f->anchor, f->anchor_count, from, (char *)&spare);
     f->anchor_count = (size_t)count;
     f->free_count = 0;
 done:
@@ -120,12 +121,12 @@ enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int
     TAC_TRY(order_slots(ctx, active, from, to));
     tac_friction_begin(active); /* what it kept is known by slots */
     rename_slots(active, to);
-    permute(active->pair, sizeof *active->pair, active->pair_count, from, (char *)&spare);
+    permute_array(active->pair, sizeof *active->pair, active->pair_count, from, (char *)&spare);
     if (active->friction != NULL) {
         for (size_t k = 0; k < active->pair_count; k++)
             from[to[k]] = (int32_t)k;
-        permute(active->friction->friction_state, sizeof *active->friction->friction_state, active->pair_count, from,
-                (char *)&friction_spare);
+        permute_array(active->friction->friction_state, sizeof *active->friction->friction_state, active->pair_count,
+                      from, (char *)&friction_spare);
     }
     TAC_TRY(order_anchors(ctx, active));
     for (size_t i = 0; i < active->hash_size; i++)

@@ -21,7 +21,7 @@ static bool rate_group_empty(const struct tac_rate_group *c)
     return c->count + c->extra_count == 0;
 }
 
-/* All classes of layer groups may be due at once. */
+/* Makes room for all classes of layer groups, because all may be due at once. */
 static enum tac_err room_for_due(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;

@@ -1,4 +1,4 @@
-/* clock.h: tells at which instants forces are due, and which of them are due at an instant. */
+/* clock.h: finds the instants at which forces are due, and lists the forces that are due at an instant. */
 #ifndef TACTUS_EVENTS_CLOCK_CLOCK_H
 #define TACTUS_EVENTS_CLOCK_CLOCK_H
 
@@ -11,7 +11,7 @@ struct tac_alarm {
     int32_t index; /* >= 0: elastic class; < 0: layer group class ~index */
 };
 
-/* What is due at the instant under way, and with free clocks when classes tick next. */
+/* The classes that are due at the instant under way, and, with free clocks, the times at which classes tick next. */
 struct tac_clocks {
     size_t heap_count, heap_capacity;
     struct tac_alarm *heap; /* owned; free clocks only */
@@ -21,14 +21,16 @@ struct tac_clocks {
     size_t due_group_capacity;
 };
 
-/* Local. Prepares the clocks for a pass from sim->now. */
+/* Local. Prepares the clocks for a pass from sim->state.now on. */
 enum tac_err tac_clock_start(struct tac_sim *sim);
-/* Local. The next instant after t, with the due classes in sim->due_*. TAC_TIME_NEVER if none before `limit`. */
+/* Local. Returns the next instant after t and lists its due classes in sim->clocks.due_*. Returns TAC_TIME_NEVER if
+ * there is none before `limit`. */
 tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit);
-/* Local, free clocks, at the end of an instant of a pass: a class of layer groups was inserted at `index`. */
+/* Local. Call it with free clocks, at the end of an instant of a pass, when a class of layer groups was inserted at
+ * `index`. */
 enum tac_err tac_clock_shift(struct tac_sim *sim, size_t index);
-/* Local, free clocks, at the end of instant t of a pass: the class at `index`, which had no layer group, ticks too from
- * then on. */
+/* Local. Call it with free clocks, at the end of instant t of a pass: the class at `index`, which had no layer group,
+ * ticks too from then on. */
 enum tac_err tac_clock_add(struct tac_sim *sim, size_t index, tac_time t);
 
 #endif

@@ -108,7 +108,7 @@ void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t sl
     c->extra[k] = group;
 }
 
-/* From the back. */
+/* Merges from the back, so that no copy is needed. */
 enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c)
 {
     enum tac_err err = TAC_OK;
@@ -140,7 +140,7 @@ done:
     return err;
 }
 
-static const struct tac_layer_group *find(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
+static const struct tac_layer_group *find_group_of(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
 {
     size_t index;
     return tac_rate_group_of(sim, period, &index) ? NULL : tac_groups_find(&sim->active.rate_group[index], key, first);
@@ -148,12 +148,12 @@ static const struct tac_layer_group *find(struct tac_sim *sim, uint64_t key, tac
 
 double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
 {
-    const struct tac_layer_group *group = find(sim, key, period, first);
+    const struct tac_layer_group *group = find_group_of(sim, key, period, first);
     return group ? group->last_d : INFINITY;
 }
 
 int32_t tac_active_anchor(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first)
 {
-    const struct tac_layer_group *group = find(sim, key, period, first);
+    const struct tac_layer_group *group = find_group_of(sim, key, period, first);
     return group ? group->anchor : -1;
 }

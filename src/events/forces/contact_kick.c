@@ -2,10 +2,11 @@
  * ticked, those of friction (docs/explanation/method.md, Penalty layers, Friction); and books the energy that
  * restitution and friction take away (docs/explanation/method.md, Energy and the book).
  *
- * A lost impulse takes its product with the vertex' mean velocity over the kicks of the instant, which is one for all
- * that the vertex lost.  So they are summed first, in plain numbers and in the order of force keys, by the vertex'
- * owner, who has them all: the sum is the same for any ranks.  Each vertex then makes one exact sum.  A scripted
- * vertex' mean velocity depends on the period of the force, and on no kick: there each impulse is booked at once. */
+ * The energy of a lost impulse is its product with the vertex' mean velocity over the kicks of the instant, which is
+ * the same for all impulses that the vertex lost. So the owner of the vertex, which has all of them, first sums them in
+ * plain numbers and in the order of force keys; the sum does not depend on the ranks. Then there is one exact sum per
+ * vertex. The mean velocity of a scripted vertex depends on the period of the force and on no kick, so there each
+ * impulse is booked at once. */
 #include "contact/friction.h"
 #include "events/forces/kick.h"
 
@@ -87,9 +88,10 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
     tac_friction_close(&sim->active);
 }
 
-/* Enters the work of a lost impulse j at instant t with the mean velocity v into a sum, and its part after t. */
-static void book(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
-                 const double v[3], tac_time t)
+/* Adds the work of a lost impulse j at instant t, with the mean velocity v, to a sum, and its part after t to another
+ * one. */
+static void book_loss(const struct tac_sim *sim, struct tac_accum *sum, struct tac_accum *ahead, const double j[3],
+                      const double v[3], tac_time t)
 {
     const double work = tac_dot(j, v);
     tac_accum_add(sum, -work);
@@ -103,9 +105,9 @@ void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3]
     struct tac_books *books = &sim->books;
     double v[3];
     tac_script_velocity(sim, i, t, period, v, NULL);
-    book(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
+    book_loss(sim, &books->dissipated, &books->dissipated_ahead, j, v, t);
     if (friction)
-        book(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
+        book_loss(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
 }
 
 void tac_contact_losses(struct tac_sim *sim, tac_time t)
@@ -118,9 +120,9 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
             TAC_ASSERT(sim->paths.breaks[sim->paths.break_head[i]].t == t);
             for (int c = 0; c < 3; c++)
                 v[c] = .5 * (sim->paths.motion[i].v[c] + sim->state.vel[i].v[c]);
-            book(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
+            book_loss(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->j, v, t);
             if (sim->active.friction != NULL)
-                book(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
+                book_loss(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
         }
         for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
             tac_accum_add(&sim->books.couple[c], -loss->couple[c]);

@@ -19,16 +19,17 @@ enum {
 };
 
 /* The positions of a pair at t. */
-static inline void gather(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
+static inline void gather_positions(const struct tac_sim *sim, const struct tac_pair *p, tac_time t, double x[4][3])
 {
     for (int k = 0; k < p->count; k++)
         tac_state_position(&sim->state, &sim->scripts, p->v[k], t, x[k]);
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
 
-/* The kicks of a triangle's limit, where each principal stretch has layers: `normal` is what those of the larger one
- * give.  So the potential has no kink where both are equal and any direction may stand for the larger one: there both
- * give alike, and their sum is the same for all directions. */
+/* Gives the kicks of a triangle's limit. Each of the two principal stretches has layers; `normal` is the impulse of
+ * those of the larger one. With layers for both, the potential has no kink where the stretches are equal and the
+ * direction of the larger one is arbitrary: there both impulses are equal, and their sum is the same for all
+ * directions. */
 static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct tac_layer_group *e,
                           const struct tac_rate_group *c, tac_time t, double normal)
 {
@@ -36,7 +37,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     double x[4][3], f, g2;
     tac_four work = {0, 0, 0, 0};
     struct tac_near near[2];
-    gather(sim, p, t, x);
+    gather_positions(sim, p, t, x);
     tac_near_stretch(x, near);
     const double d = near[1].d - p->form.radius;
     (void)tac_layers_force(model, p->form.thickness, d, e->first, e->last, &f, &g2);
@@ -50,58 +51,61 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
     tac_kick_book(sim, work);
 }
 
-/* Friction of an active tick. */
-static inline void rub(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
-                       const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t, double normal)
+/* Passes the normal impulse of an active tick to friction. */
+static inline void enter_friction(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
+                                  const struct tac_layer_group *e, const struct tac_rate_group *c, tac_time t,
+                                  double normal)
 {
     if (p->groups > 1) {
         tac_friction_enter(&sim->active, e, c, normal);
     } else {
         double x[4][3];
-        gather(sim, p, t, x);
+        gather_positions(sim, p, t, x);
         tac_friction_tick_only(&sim->active, e, c, normal, near, t, x);
     }
 }
 
-/* Room for one nap more. Where a log is full its pairs stay awake; but all owners of a shared pair must do alike. */
-static bool nap_room(struct tac_sim *sim, const struct tac_pair *p)
+/* Makes room in the log for one more sleep. If the log is full, a pair of this rank alone stays awake; the owners of a
+ * shared pair must all decide alike, so for them the log grows. */
+static bool reserve_sleep(struct tac_sim *sim, const struct tac_pair *p)
 {
     struct tac_active *active = &sim->active;
-    if (active->nap_count < active->nap_capacity)
+    if (active->sleep_count < active->sleep_capacity)
         return true;
     if (!p->shared)
         return false;
-    tac_ranks_failed(
-        sim, tac_grow(sim->ctx, &active->nap, &active->nap_capacity, 2 * active->nap_count + 1, sizeof *active->nap));
-    return active->nap_count < active->nap_capacity;
+    tac_ranks_failed(sim, tac_grow(sim->ctx, &active->sleep, &active->sleep_capacity, 2 * active->sleep_count + 1,
+                                   sizeof *active->sleep));
+    return active->sleep_count < active->sleep_capacity;
 }
 
-/* A silent tick of a layer group, whose pair is `room` away from its first layer, m, at a distance of at least
- * clear + room.  Its next ticks are skipped while the pair, at twice its speed in the last window, cannot come there;
- * that it did not is proven at the window's end, by its speed in this one (validation.c).  All owners of a shared pair
- * do alike, from the same distance and a speed that they have agreed on (orders.c). */
-static inline void nap(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
-                       const struct tac_rate_group *c, tac_time t, double clear, double room)
+/* Lets a layer group sleep after a silent tick at t. Its ticks are silent above the distance `clear`, and the pair is
+ * at least `room` above that, m. The next ticks are skipped as long as the pair, at twice its speed in the last window,
+ * cannot come under `clear`. At the window's end it is proven, from the speed in this window, that every skipped tick
+ * was silent (validation.c). All owners of a shared pair decide alike, because they use the same distance and a speed
+ * on which they have agreed (orders.c). */
+static inline void put_to_sleep(struct tac_sim *sim, struct tac_layer_group *e, struct tac_pair *p,
+                                const struct tac_rate_group *c, tac_time t, double clear, double room)
 {
     struct tac_active *active = &sim->active;
-    if (!(p->speed > 0) || t < p->awake || !sim->find.judges)
+    if (!(p->speed > 0) || t < p->awake || !sim->find.validates)
         return;
     const double all = room / (2 * p->speed * c->h_s), ticks = all < MOST_SKIPPED ? all : MOST_SKIPPED;
-    if (!(ticks >= 1) || !nap_room(sim, p))
+    if (!(ticks >= 1) || !reserve_sleep(sim, p))
         return;
     const tac_time skipped = (tac_time)ticks;
     const double speed = room / ((double)skipped * c->h_s);
     const size_t at = ((uintptr_t)e - (uintptr_t)c->group) / sizeof *e; /* huge if it is one of `extra` before it */
     tac_time *wake = at < c->count ? &c->wake[at] : &e->wake;
     *wake = t + (skipped + 1) * c->period;
-    p->nap_speed = speed < p->nap_speed ? speed : p->nap_speed;
-    active->nap[active->nap_count] = (struct tac_nap){t, *wake - c->period, clear, speed, p->naps};
-    p->naps = (int32_t)active->nap_count++;
+    p->sleep_speed = speed < p->sleep_speed ? speed : p->sleep_speed;
+    active->sleep[active->sleep_count] = (struct tac_sleep){t, *wake - c->period, clear, speed, p->last_sleep};
+    p->last_sleep = (int32_t)active->sleep_count++;
 }
 
-/* Keeps what a pair is at this instant for the other layer groups of it that tick now, and for its friction.  There is
+/* Keeps the geometry of a pair at this instant for its other layer groups that tick now, and for its friction. There is
  * room for each pair. */
-static inline void keep(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
+static inline void keep_geometry(struct tac_active *active, int32_t slot, const struct tac_pair_geometry *g, tac_time t)
 {
     struct tac_pair *p = &active->pair[slot];
     if (p->groups < 2)
@@ -112,7 +116,7 @@ static inline void keep(struct tac_active *active, int32_t slot, const struct ta
     active->kept[p->kept] = (struct tac_kept){slot, *g};
 }
 
-/* What was kept of the pair at this instant, or NULL. */
+/* Returns the geometry that was kept of the pair at this instant, or NULL. */
 static inline const struct tac_pair_geometry *kept_of(const struct tac_active *active, int32_t slot)
 {
     const struct tac_pair *p = &active->pair[slot];
@@ -128,19 +132,19 @@ struct due_group {
     bool silent, evaluated;
 };
 
-/* The distance over which a group's tick is silent whatever else the pair does, m: nothing acts there, and if it is the
- * deepest one, the next one will not be needed soon.  Whether it is the deepest one no processor foresees, so there is
- * no branch for it. */
+/* Returns the distance, m, above which a group's tick is certainly silent: no layer acts there, and if the group is the
+ * deepest one, the next one will not be needed soon. Processors cannot predict whether it is the deepest one, so the
+ * code has no branch for this. */
 static inline double silent_over(const struct tac_sim *sim, const struct tac_layer_group *e, const struct tac_pair *p)
 {
     const double clear = e->clear + p->guard, calm = .8 * (p->d_tick + .25 * p->next),
                  over[2] = {clear, calm > clear ? calm : clear};
     if (sim->find.mode == TAC_DISCOVER_ALL_PAIRS || tac_pair_grows((enum tac_pair_type)p->type))
         return INFINITY;
-    return over[sim->find.judges & (e->last == p->depth)];
+    return over[sim->find.validates & (e->last == p->depth)];
 }
 
-/* What every silent tick of a layer group does. */
+/* Does what every silent tick of a layer group does. */
 static inline void be_silent(struct tac_sim *sim, struct tac_layer_group *e)
 {
     e->last_d = INFINITY;
@@ -149,7 +153,7 @@ static inline void be_silent(struct tac_sim *sim, struct tac_layer_group *e)
         tac_friction_erase(&sim->active, e->pair);
 }
 
-/* A silent tick, which the bound of the distance alone shows. */
+/* Ticks a layer group that is silent by the bound of its pair's distance alone. */
 static void tick_silent(struct tac_sim *sim, const struct due_group *due, const struct tac_rate_group *c, tac_time t,
                         double bound)
 {
@@ -163,11 +167,11 @@ static void tick_silent(struct tac_sim *sim, const struct due_group *due, const 
         p->d_tick = bound;
         p->t_tick = t;
     }
-    nap(sim, e, p, c, t, clear, bound - p->guard - clear);
+    put_to_sleep(sim, e, p, c, t, clear, bound - p->guard - clear);
 }
 
-/* Restitution: a pair that separates pushes with e^2 of its stiffness (docs/explanation/method.md, Restitution); what
- * its impulses lose by that is booked. */
+/* Restitution: a pair that separates pushes with e^2 times its stiffness (docs/explanation/method.md, Restitution). The
+ * part of the impulses that is left out is booked as lost. */
 static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                      const struct tac_rate_group *c, tac_time t, double *normal, double *mollified)
 {
@@ -177,8 +181,8 @@ static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair 
     *mollified *= e2;
 }
 
-/* One tick of a layer group, layers first..last of a pair, all with the same period, whose distance is asked for.  What
- * the pair is at this instant is in `geometry` if it has been evaluated; else there is room for it. */
+/* Ticks a layer group (layers first..last of a pair, all with the same period) for which the distance is needed.
+ * `geometry` contains the pair's geometry at this instant if it has been evaluated; otherwise it is filled here. */
 static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t,
                        struct tac_pair_geometry *geometry)
 {
@@ -193,19 +197,19 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         g = kept;
     } else if (!due->evaluated) {
         double x[4][3], bound;
-        gather(sim, p, t, x);
+        gather_positions(sim, p, t, x);
         if (!tac_pair_grows((enum tac_pair_type)p->type) && tac_pair_beyond(p, x, silent_over(sim, e, p), &bound)) {
             tick_silent(sim, due, c, t, bound);
             return;
         }
         tac_pair_evaluate(p, x, geometry);
-        keep(&sim->active, e->pair, geometry, t);
+        keep_geometry(&sim->active, e->pair, geometry, t);
     }
     const double d = g->near.d - p->form.radius;
     if (d >= eta1 * model->reach[e->first]) {
         be_silent(sim, e);
         const double clear = e->clear + p->guard;
-        nap(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
+        put_to_sleep(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);
@@ -217,7 +221,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         if (p->form.law->e2 != 1 && e->last_d < d)
             apply_restitution(sim, p, &g->near, c, t, &normal, &mollified);
         if (e->anchor >= 0)
-            rub(sim, p, &g->near, e, c, t, normal);
+            enter_friction(sim, p, &g->near, e, c, t, normal);
         e->last_d = d;
         p->active = e->first > p->active ? e->first : p->active;
         if (p->type == TAC_PAIR_WIDE)
@@ -231,7 +235,7 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         return;
     p->deep_last = e->last_d;
     p->d_least = g->near.d < p->d_least ? g->near.d : p->d_least;
-    if (!sim->find.judges || p->proven)
+    if (!sim->find.validates || p->proven)
         return;
     /* The pair's deepest active layer group: is the next one about to be needed? */
     if (g->near.d < p->next) {
@@ -247,15 +251,15 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
     p->t_tick = t;
 }
 
-/* The pairs of a class are mostly in the order of memory (slots.c), those that came since are not.  So a pair is
- * fetched while those before it tick.  Always inline, as tac_pair_fetch() is. */
+/* Fetches a pair into the cache while those before it tick. Most pairs of a class lie in memory in the order of ticks
+ * (slots.c), but those that were added since the last sorting do not. Always inline, as tac_pair_fetch() is. */
 static inline __attribute__((always_inline)) void prefetch_pair(const struct tac_sim *sim,
                                                                 const struct tac_layer_group *e)
 {
     const char *p = (const char *)&sim->active.pair[e->pair];
     for (int k = 0; k < TAC_PAIR_LINES; k++)
         __builtin_prefetch(p + 64 * k, 1);
-    if (e->last_d == INFINITY) /* it was silent, so it may nap */
+    if (e->last_d == INFINITY) /* it was silent, so it may sleep */
         __builtin_prefetch(p + offsetof(struct tac_pair, speed), 1);
     if (e->anchor >= 0 && e->last_d < INFINITY) { /* it acted, so it will */
         p = (const char *)&sim->active.friction->friction_state[e->pair];
@@ -266,10 +270,11 @@ static inline __attribute__((always_inline)) void prefetch_pair(const struct tac
     }
 }
 
-/* Evaluates the pairs of due groups, four of one type side by side.  What is evaluated at this instant already, and the
- * rarer types, are left to the tick.  Kicks of this instant do not change the positions at it. */
-static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
-                     struct tac_pair_geometry *geometry)
+/* Evaluates the pairs of due groups, four of one type side by side. The tick itself evaluates the rarer types; pairs
+ * that were evaluated at this instant already are left out.  Kicks of this instant do not change the positions at it.
+ */
+static void evaluate_groups(struct tac_sim *sim, struct due_group *due, int count, tac_time t,
+                            struct tac_pair_geometry *geometry)
 {
     enum { TRIANGLES, EDGES, PARTICLES, KINDS };
     struct due_group *batch[KINDS][5]; /* the fifth is scratch */
@@ -305,19 +310,20 @@ static void evaluate(struct tac_sim *sim, struct due_group *due, int count, tac_
             batch[kind][l]->bound = bound[l];
             batch[kind][l]->evaluated = true;
             if (!(silent >> l & 1))
-                keep(&sim->active, batch[kind][l]->group->pair, g[l], t);
+                keep_geometry(&sim->active, batch[kind][l]->group->pair, g[l], t);
         }
         filled[kind] = 0;
     }
 }
 
-/* A class under way: the next of its groups, and of those that were born in this pass. */
+/* A walk through a class: the next of its groups, and the next of those that were born in this pass. */
 struct walk {
     struct tac_rate_group *c;
     size_t i, j;
 };
 
-/* The next groups that are due, CHUNK at most, in the order of keys; how many.  `due` has room for one more. */
+/* Lists the next groups that are due, CHUNK at most, in the order of keys, and returns their number. `due` has room for
+ * one more. */
 static int next_due(struct walk *w, tac_time t, struct due_group *due)
 {
     struct tac_rate_group *c = w->c;
@@ -339,9 +345,9 @@ static int next_due(struct walk *w, tac_time t, struct due_group *due)
     return count;
 }
 
-/* The ticks of one class, in the order of keys.  While the groups of a chunk tick, the pairs of the next chunk and the
- * groups of the one behind it are fetched, one a tick: so many at once would fill what the processor has for lines that
- * are under way, and it would wait. */
+/* Ticks one class in the order of keys. While the groups of a chunk tick, the pairs of the next chunk and the groups of
+ * the chunk after that are fetched into the cache, one per tick: if all were fetched at once, the processor would run
+ * out of buffers for cache lines, and wait. */
 static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time t)
 {
     enum { AHEAD = 3 };
@@ -361,7 +367,7 @@ static void tick_groups(struct tac_sim *sim, struct tac_rate_group *c, tac_time 
         for (int k = 0; k < now; k++) {
             due[k].silent = due[k].evaluated = false;
         }
-        evaluate(sim, due, now, t, geometry);
+        evaluate_groups(sim, due, now, t, geometry);
         /* Silent ones move nothing, so they tick first: which ones they are no processor foresees. */
         int silent[CHUNK], other[CHUNK], silent_count = 0, other_count = 0;
         for (int k = 0; k < now; k++) {

@@ -1,4 +1,4 @@
-/* damping.c: ticks dampers, four elements at a time (docs/reference/engine.md, Damping and plasticity). */
+/* damping.c: ticks dampers, and books the energy that they take (docs/reference/engine.md, Damping and plasticity). */
 #include "events/sim.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The velocity that energies are taken with: the mean of before and after this instant's kicks. */
+/* Computes the velocity used for energies: the mean of those before and after this instant's kicks. */
 static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
 {
     memcpy(v, sim->state.vel[i].v, 3 * sizeof *v);
@@ -36,7 +36,7 @@ static void elastic_energy(const struct tac_sim *sim, struct tac_accum *stretch,
                          &sim->elastic->rate[c].group[k]);
 }
 
-/* Sum of rate x gap^2 over the layers that act at distance d (less the radius). */
+/* Returns the sum of rate x gap^2 over the layers that act at distance d (less the radius). */
 static double layers_squared(const struct tac_sim *sim, const struct tac_pair *p, double d)
 {
     double g2 = 0;
@@ -97,8 +97,8 @@ enum {
     SUMS = LOST + 3
 };
 
-/* What was dissipated so far, as struct tac_losses has it: all of it, then its parts.  `half`: like the velocities,
- * halfway through this instant's kicks. */
+/* Computes the energy dissipated so far: all of it, then its parts as in struct tac_losses. `half`: halfway through
+ * this instant's kicks, like the velocities. */
 static void dissipated_so_far(const struct tac_books *books, bool half, struct tac_accum *all, struct tac_accum part[3])
 {
     part[0] = books->losses.friction;
@@ -136,7 +136,7 @@ enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int c
     return tac_sum_all(sim->ctx, sum, count);
 }
 
-/* What a row tells of contacts, over all ranks. */
+/* Combines the columns about contacts of a row over all ranks. */
 static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *row)
 {
     int64_t most[2] = {sim->books.deepest_layer, sim->books.deepest_ever};

@@ -1,25 +1,26 @@
-/* kick.h: gives a vertex an impulse of a contact, and enters one that it lost.  The functions are inline because they
- * are called for each vertex of each tick; three numbers are kept as four, the last of them 0, because a record of four
- * is one vector operation. */
+/* kick.h: gives a vertex an impulse of a contact, and books an impulse that was lost there. The functions are inline
+ * because they are called for each vertex of each tick. Three numbers are kept as four, the last one 0, because four
+ * numbers are one vector operation. */
 #ifndef TACTUS_EVENTS_FORCES_KICK_H
 #define TACTUS_EVENTS_FORCES_KICK_H
 
 #include "base/four.h"
 #include "events/forces/vertex_position.h"
-#include "events/ranks/still.h"
+#include "events/ranks/immovable.h"
 
-/* Whose impulses are added up for frames: no limit's; and where a vertex never moves, those of the pairs that this rank
- * decides. */
+/* Which impulses are added up for frames: those of contacts, not those of limits; at a vertex that never moves, only
+ * those of the pairs about which this rank decides. */
 enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
 
 static inline enum tac_kick tac_kick_of(const struct tac_sim *sim, const struct tac_pair *p)
 {
     if (tac_pair_is_limit((enum tac_pair_type)p->type))
         return TAC_KICK_LIMIT;
-    return p->shared && sim->model->apart && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
+    return p->shared && sim->model->omit_immovable && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
 }
 
-/* Kicks vertex i by j [N s] at t, by a force of this period.  Returns its work in J, as a sum of the four numbers. */
+/* Kicks vertex i by the impulse j [N s] at t, by a force of this period. Returns four numbers whose sum is the work, J.
+ */
 TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
                                          enum tac_kick kick)
 {
@@ -34,7 +35,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     }
     if (__builtin_expect(w == 0, 0)) {
         if (kick == TAC_KICK_DECIDED && !summed)
-            tac_still_add(sim, i, j);
+            tac_immovable_add(sim, i, j);
         if (sim->scripts.of[i] >= 0) {
             const double impulse[3] = {j[0], j[1], j[2]};
             tac_script_work(sim, i, impulse, t, period);
@@ -48,8 +49,8 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     }
     tac_four v;
     memcpy(&v, vel, sizeof v);
-    /* The fourth, w, stays as it is also in a pass that goes astray: an infinite impulse times 0 is no number, and what
-     * a window is restored from has no w. */
+    /* The fourth number, w, must not change even when a pass diverges: an infinite impulse times 0 is not a number, and
+     * the saved state of a window does not contain w. */
     const tac_four_mask three = {-1, -1, -1, 0};
     j = (tac_four)((tac_four_mask)j & three);
     const tac_four work = j * v + .5 * w * (j * j);
@@ -58,7 +59,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     return work;
 }
 
-/* Enters the works of a pair's kicks. */
+/* Adds the works of a pair's kicks to the book. */
 TAC_FOUR_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
 {
     const double sum = work[0] + work[1] + work[2] + work[3];
@@ -66,7 +67,7 @@ TAC_FOUR_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
     sim->books.book.absolute += fabs(sum);
 }
 
-/* What contacts lost at vertex i in the instant under way. */
+/* Returns the record of what contacts lost at vertex i in the instant under way, and lists it if it is new. */
 TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
 {
     struct tac_loss *loss = &sim->active.loss[i];
@@ -77,8 +78,8 @@ TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
     return loss;
 }
 
-/* Enters the impulse j [N s] on vertex i of a force of this period, which restitution left out at t or which friction
- * gave. */
+/* Adds the impulse j [N s] on vertex i, by a force of this period, to the losses: restitution left it out at t, or
+ * friction gave it. */
 TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t, tac_time period, tac_four j,
                                       bool friction)
 {

@@ -1,5 +1,5 @@
-/* load_ticks.c: loads: the last kicks of an instant, whose works are entered as what the scene puts in
- * (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
+/* load_ticks.c: ticks loads, which give the last kicks of an instant, and books their works as energy that the scene
+ * puts in (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
 #include "events/sim.h"
 #include <string.h>
 
@@ -8,7 +8,7 @@ static bool has_loads(const struct tac_sim *sim)
     return sim->scene->settings->load_count > 0;
 }
 
-static struct tac_rate_class *due(const struct tac_sim *sim, size_t i)
+static struct tac_rate_class *due_class(const struct tac_sim *sim, size_t i)
 {
     return &sim->elastic->rate[sim->clocks.due_elastic[i]];
 }
@@ -16,14 +16,14 @@ static struct tac_rate_class *due(const struct tac_sim *sim, size_t i)
 void tac_loads_before(struct tac_sim *sim)
 {
     for (size_t i = 0; has_loads(sim) && i < sim->clocks.due_elastic_count; i++) {
-        struct tac_rate_class *rate = due(sim, i);
+        struct tac_rate_class *rate = due_class(sim, i);
         for (size_t k = 0; k < rate->pushed_count; k++)
             memcpy(&rate->push[6 * k + 3], sim->state.vel[rate->pushed[k]].v, 3 * sizeof(double));
     }
 }
 
-/* The impulses of a class, added up in the order of its elements. */
-static void push(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
+/* Adds up the impulses of a class in the order of its elements. */
+static void add_impulses(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
 {
     tac_lid load = -1;
     double mean = 1;
@@ -46,7 +46,7 @@ static void push(struct tac_sim *sim, struct tac_rate_class *rate, tac_time t)
     }
 }
 
-static void kick(struct tac_sim *sim, const struct tac_rate_class *rate)
+static void kick_loaded(struct tac_sim *sim, const struct tac_rate_class *rate)
 {
     double work = 0, absolute = 0;
     for (size_t k = 0; k < rate->pushed_count; k++) {
@@ -64,7 +64,8 @@ static void kick(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.book.absolute += absolute;
 }
 
-/* A vertex' work: its impulse times its mean velocity over all kicks of the instant. Entered by its owner. */
+/* Books the work at each vertex: its impulse times its mean velocity over all kicks of the instant. The owner of the
+ * vertex books it. */
 static void enter_works(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
 {
     for (size_t k = 0; k < rate->pushed_count; k++) {
@@ -84,16 +85,16 @@ void tac_loads_tick(struct tac_sim *sim, tac_time t)
     if (!has_loads(sim))
         return;
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
-        struct tac_rate_class *rate = due(sim, i);
+        struct tac_rate_class *rate = due_class(sim, i);
         if (rate->load_count == 0)
             continue;
-        push(sim, rate, t);
-        kick(sim, rate);
+        add_impulses(sim, rate, t);
+        kick_loaded(sim, rate);
         sim->books.ticks[TAC_KIND_LOAD] += (int64_t)rate->load_mine;
     }
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
-        if (due(sim, i)->pushed_count)
-            enter_works(sim, due(sim, i), t);
+        if (due_class(sim, i)->pushed_count)
+            enter_works(sim, due_class(sim, i), t);
 }
 
 void tac_loads_begin(struct tac_sim *sim)
@@ -114,12 +115,12 @@ void tac_loads_restore(struct tac_sim *sim)
     }
 }
 
-void tac_loads_twins(struct tac_sim *sim)
+void tac_loads_share_wind(struct tac_sim *sim)
 {
     for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
         struct tac_load_element *e = sim->elastic->rate[c].load;
         for (size_t i = 0; i < sim->elastic->rate[c].load_count; i++)
-            if (e[i].twin >= 0)
-                memcpy(e[i].centre, e[e[i].twin].centre, sizeof e[i].centre);
+            if (e[i].first_wind >= 0)
+                memcpy(e[i].centre, e[e[i].first_wind].centre, sizeof e[i].centre);
     }
 }

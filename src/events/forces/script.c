@@ -4,7 +4,7 @@
 #include "events/sim.h"
 #include <string.h>
 
-/* Knots of a motion in quanta, a rotation's pieces cut so that none turns by more than one degree. */
+/* Adds the knots of a motion in quanta. The pieces of a rotation are cut so that none turns by more than one degree. */
 static enum tac_err add_knots(struct tac_sim *sim, const struct tac_motion *m, size_t *capacity)
 {
     enum tac_err err = TAC_OK;
@@ -34,8 +34,8 @@ done:
     return err;
 }
 
-/* Held where it is, from t = 0. */
-static void hold(struct tac_sim *sim, struct tac_script *s)
+/* Makes a script that holds its vertex in place from t = 0 on. */
+static void hold_from_start(struct tac_sim *sim, struct tac_script *s)
 {
     memcpy(s->origin, sim->state.pos[s->vertex].x, sizeof s->origin);
     memcpy(s->x, s->origin, sizeof s->x);
@@ -68,14 +68,14 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
             script->knot_count = (int32_t)(sim->scripts.knot_count - begin);
             sim->scripts.of[script->vertex] = (int32_t)sim->scripts.count++;
             if (!motion->release) /* held before the first knot too */
-                hold(sim, script);
+                hold_from_start(sim, script);
         }
     }
 done:
     return err;
 }
 
-/* Where a script's knot puts its vertex. */
+/* Computes the position that a script's knot gives its vertex. */
 static void knot_position(const struct tac_sim *sim, const struct tac_script *s, const struct tac_knot *knot,
                           double x[3])
 {
@@ -102,9 +102,9 @@ tac_time tac_gravity_period(const struct tac_sim *sim)
     return 0;
 }
 
-/* The energy that leaves with a vertex that is caught, or comes with one let go: booked as work of the script.
- * Gravity's ticks make it fall as if it changed hands halfway between two of them, on the line along v; `half` if it is
- * caught at one, of whose kick v_mean has but half. */
+/* Books, as work of the script, the energy of a vertex that the script catches or releases. The ticks of gravity let
+ * the vertex fall as if this happened halfway between two ticks, on the line along v. `half`: it is caught at a tick of
+ * gravity, and v_mean contains only half of that kick. */
 static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const double v[3], const double v_mean[3],
                       bool half, double sign)
 {
@@ -120,7 +120,7 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
     sim->books.book.absolute += kinetic;
 }
 
-/* Where a scripted vertex is at t, which may lie some knots before or after now. */
+/* Computes the position of a scripted vertex at t, which may lie some knots before or after the present time. */
 static void path_position(const struct tac_sim *sim, const struct tac_script *s, tac_time t, double x[3])
 {
     const struct tac_knot *knot = &sim->scripts.knot[s->knot_begin];
@@ -188,7 +188,7 @@ void tac_script_work(struct tac_sim *sim, tac_lid i, const double j[3], tac_time
         tac_accum_add(&sim->books.work_ahead, -tac_dot(j, ahead));
 }
 
-/* What of that a damper takes out again. */
+/* Books the part of that work which a damper dissipates. */
 static void script_loss(struct tac_sim *sim, tac_lid i, const double j[3], tac_time t, tac_time period)
 {
     double v[3], ahead[3];
@@ -224,7 +224,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, cons
     }
 }
 
-static void apply(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
+static void apply_knot(struct tac_sim *sim, struct tac_script *s, const struct tac_knot *knot)
 {
     const tac_lid i = s->vertex;
     const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
@@ -278,12 +278,12 @@ void tac_scripts_apply(struct tac_sim *sim)
     for (size_t k = 0; k < sim->scripts.count; k++) {
         struct tac_script *s = &sim->scripts.script[k];
         while (s->next < s->knot_count && sim->scripts.knot[s->knot_begin + s->next].t <= sim->state.now)
-            apply(sim, s, &sim->scripts.knot[s->knot_begin + s->next]);
+            apply_knot(sim, s, &sim->scripts.knot[s->knot_begin + s->next]);
     }
     tac_scripts_next(sim);
 }
 
-/* Knots end windows on all ranks, also where no vertex of the motion is. */
+/* A knot ends the window on all ranks, even on those that have no vertex of the motion. */
 void tac_scripts_next(struct tac_sim *sim)
 {
     sim->scripts.next_knot = TAC_TIME_NEVER;

@@ -7,7 +7,7 @@
 #include "events/sim.h"
 #include <string.h>
 
-/* Brings a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is there. */
+/* Advances a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is not NULL. */
 static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim *sim, tac_lid i, tac_time t,
                                                                  bool contact, bool record)
 {

@@ -1,11 +1,11 @@
-/* orders.c: messages between the owners of a pair: one layer group more is active, or one layer group less, or the
- * speed that its naps go by (docs/reference/ranks.md, A pass; docs/reference/engine.md, Sleep). */
+/* orders.c: sends orders between the owners of a pair: to activate one more layer group, to drop one, or to use a speed
+ * by which the pair sleeps (docs/reference/ranks.md, A pass; docs/reference/engine.md, Sleep). */
 #include "events/ranks/ranks.h"
 #include <string.h>
 
 enum { TAG_ORDERS = 15 };
 
-/* On its way, with all that an owner must know who has never heard of the others. */
+/* An order as it is sent, with all data that an owner needs that does not know the other vertices yet. */
 struct command {
     uint64_t key;
     int32_t drop;
@@ -34,25 +34,25 @@ done:
     return err;
 }
 
-/* ---- naps: all owners of a shared pair skip the same ticks, so they go by a speed that one of them tells ---- */
+/* ---- sleep: all owners of a shared pair skip the same ticks, so they use a speed that one of them sends ---- */
 
-static enum tac_err set_pace(struct tac_sim *sim, int32_t slot, double speed)
+static enum tac_err set_sleep_speed(struct tac_sim *sim, int32_t slot, double speed)
 {
     enum tac_err err;
     struct tac_ranks *r = sim->ranks;
-    TAC_TRY(tac_grow(sim->ctx, &r->pace, &r->pace_capacity, r->pace_count + 1, sizeof *r->pace));
-    r->pace[r->pace_count++] = (struct tac_nap_pace){slot, speed};
+    TAC_TRY(tac_grow(sim->ctx, &r->speed, &r->speed_capacity, r->speed_count + 1, sizeof *r->speed));
+    r->speed[r->speed_count++] = (struct tac_sleep_speed){slot, speed};
     sim->active.pair[slot].speed = speed;
 done:
     return err;
 }
 
-enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot)
+enum tac_err tac_order_awake(struct tac_sim *sim, int32_t slot)
 {
-    return sim->active.pair[slot].shared ? set_pace(sim, slot, 0) : TAC_OK;
+    return sim->active.pair[slot].shared ? set_sleep_speed(sim, slot, 0) : TAC_OK;
 }
 
-enum tac_err tac_paces(struct tac_sim *sim)
+enum tac_err tac_order_sleep_speeds(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     for (size_t k = 0; k < sim->active.pair_count && sim->ranks; k++) {
@@ -62,7 +62,7 @@ enum tac_err tac_paces(struct tac_sim *sim)
         const bool known = sim->state.now >= p->seen_awake && p->seen_speed < INFINITY;
         const double speed = known ? p->seen_speed : 0;
         if (speed != p->speed)
-            TAC_TRY(set_pace(sim, (int32_t)k, speed));
+            TAC_TRY(set_sleep_speed(sim, (int32_t)k, speed));
     }
 done:
     return err;
@@ -70,8 +70,8 @@ done:
 
 /* ---- messages ---- */
 
-/* Is the rank among the owners of those of n vertices that can move? */
-static bool concerns(const struct tac_sim *sim, const tac_lid *v, int n, int rank)
+/* Does the rank own one of those of the n vertices that can move? */
+static bool concerns_rank(const struct tac_sim *sim, const tac_lid *v, int n, int rank)
 {
     for (int i = 0; i < n; i++)
         if (tac_model_takes_part(sim->model, v[i]) && tac_sim_owner(sim, v[i]) == rank)
@@ -79,42 +79,42 @@ static bool concerns(const struct tac_sim *sim, const tac_lid *v, int n, int ran
     return false;
 }
 
-/* What begins a message that is not empty: so many commands, then paces. */
+/* The head of a message that is not empty: the numbers of commands and of speeds that follow. */
 struct head {
-    int64_t commands, paces;
+    int64_t commands, speeds;
 };
 
-struct pace {
+struct speed_message {
     uint64_t key;
     double speed;
 };
 
-static bool pace_concerns(const struct tac_sim *sim, const struct tac_nap_pace *pace, int rank)
+static bool speed_concerns_rank(const struct tac_sim *sim, const struct tac_sleep_speed *speed, int rank)
 {
-    const struct tac_pair *p = &sim->active.pair[pace->slot];
-    return concerns(sim, p->v, p->count, rank);
+    const struct tac_pair *p = &sim->active.pair[speed->slot];
+    return concerns_rank(sim, p->v, p->count, rank);
 }
 
-static size_t fill(void *self, struct tac_neighbor *n)
+static size_t fill_orders(void *self, struct tac_neighbor *n)
 {
     struct tac_sim *sim = self;
     const struct tac_ranks *r = sim->ranks;
     struct head head = {0, 0};
     for (size_t k = 0; k < r->order_count; k++)
-        head.commands += concerns(sim, r->order[k].v, r->order[k].count, n->rank);
-    for (size_t k = 0; k < r->pace_count; k++)
-        head.paces += pace_concerns(sim, &r->pace[k], n->rank);
-    if (head.commands + head.paces == 0)
+        head.commands += concerns_rank(sim, r->order[k].v, r->order[k].count, n->rank);
+    for (size_t k = 0; k < r->speed_count; k++)
+        head.speeds += speed_concerns_rank(sim, &r->speed[k], n->rank);
+    if (head.commands + head.speeds == 0)
         return 0;
-    const size_t bytes =
-        sizeof head + (size_t)head.commands * sizeof(struct command) + (size_t)head.paces * sizeof(struct pace);
+    const size_t bytes = sizeof head + (size_t)head.commands * sizeof(struct command) +
+                         (size_t)head.speeds * sizeof(struct speed_message);
     if (!tac_halo_room(&sim->ranks->halo, n, bytes))
         return 0;
     memcpy(n->told, &head, sizeof head);
     struct command *command = (struct command *)(n->told + sizeof head);
     for (size_t k = 0; k < r->order_count; k++) {
         const struct tac_order *o = &r->order[k];
-        if (!concerns(sim, o->v, o->count, n->rank))
+        if (!concerns_rank(sim, o->v, o->count, n->rank))
             continue;
         memset(command, 0, sizeof *command);
         command->key = o->key;
@@ -124,14 +124,14 @@ static size_t fill(void *self, struct tac_neighbor *n)
             tac_ghost_describe(sim->scene, o->v[i], &command->vertex[i]);
         command++;
     }
-    struct pace *pace = (struct pace *)command;
-    for (size_t k = 0; k < r->pace_count; k++)
-        if (pace_concerns(sim, &r->pace[k], n->rank))
-            *pace++ = (struct pace){sim->active.pair[r->pace[k].slot].key, r->pace[k].speed};
+    struct speed_message *speed = (struct speed_message *)command;
+    for (size_t k = 0; k < r->speed_count; k++)
+        if (speed_concerns_rank(sim, &r->speed[k], n->rank))
+            *speed++ = (struct speed_message){sim->active.pair[r->speed[k].slot].key, r->speed[k].speed};
     return bytes;
 }
 
-static enum tac_err obey(struct tac_sim *sim, const struct command *command)
+static enum tac_err obey_order(struct tac_sim *sim, const struct command *command)
 {
     enum tac_err err = TAC_OK;
     int32_t slot;
@@ -150,7 +150,7 @@ done:
     return err;
 }
 
-static void hear(void *self, struct tac_neighbor *n)
+static void receive_orders(void *self, struct tac_neighbor *n)
 {
     struct tac_sim *sim = self;
     struct head head;
@@ -158,13 +158,13 @@ static void hear(void *self, struct tac_neighbor *n)
         return;
     memcpy(&head, n->heard, sizeof head);
     const struct command *command = (const struct command *)(n->heard + sizeof head);
-    const struct pace *pace = (const struct pace *)(command + head.commands);
+    const struct speed_message *speed = (const struct speed_message *)(command + head.commands);
     for (int64_t k = 0; k < head.commands; k++)
-        tac_ranks_failed(sim, obey(sim, &command[k]));
-    for (int64_t k = 0; k < head.paces && !tac_ranks_down(sim); k++) {
-        const int32_t slot = tac_active_find(&sim->active, pace[k].key);
+        tac_ranks_failed(sim, obey_order(sim, &command[k]));
+    for (int64_t k = 0; k < head.speeds && !tac_ranks_down(sim); k++) {
+        const int32_t slot = tac_active_find(&sim->active, speed[k].key);
         TAC_CHECK(slot >= 0);
-        sim->active.pair[slot].speed = pace[k].speed;
+        sim->active.pair[slot].speed = speed[k].speed;
     }
 }
 
@@ -172,6 +172,6 @@ void tac_orders_exchange(struct tac_sim *sim)
 {
     if (!sim->ranks)
         return;
-    tac_halo_exchange(&sim->ranks->halo, TAG_ORDERS, fill, hear, sim);
-    sim->ranks->order_count = sim->ranks->pace_count = 0;
+    tac_halo_exchange(&sim->ranks->halo, TAG_ORDERS, fill_orders, receive_orders, sim);
+    sim->ranks->order_count = sim->ranks->speed_count = 0;
 }

@@ -1,14 +1,14 @@
 /* ranks.c: exchanges positions between ranks within a pass (ranks.h; docs/reference/ranks.md, A pass). */
 #include "events/ranks/ranks.h"
 #include "broadphase/candidates.h"
-#include "events/ranks/still.h"
+#include "events/ranks/immovable.h"
 #include "events/windows/windows.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { TAG_TICK = 11 };
 
-/* Header of every tick and closing message. */
+/* The header of every tick message and closing message. */
 struct header {
     int64_t pass;
     tac_time t;   /* instant; TAC_TIME_NEVER: the pass is closed */
@@ -85,18 +85,18 @@ done:
 
 /* ---- meeting ---- */
 
-static void post(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
+static void post_message(struct tac_sim *sim, struct tac_neighbor *n, size_t bytes)
 {
     tac_halo_delay(&sim->ranks->halo);
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
         tac_halo_mpi_failed(&sim->ranks->halo, "sending positions");
     sim->ranks->halo.messages++;
-    sim->ranks->chatter += sim->ranks->shortest < tac_windows_deep(sim);
+    sim->ranks->deep_messages += sim->ranks->shortest < tac_windows_deep(sim);
     sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
-/* Number of vertices that go a way at t; their groups are [0, *groups). */
-static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
+/* Returns the number of vertices that a lane carries at t; their groups are [0, *groups). */
+static size_t count_due(const struct tac_sim *sim, const struct tac_lane *lane, tac_time t)
 {
     size_t n = 0;
     if (sim->ranks->halo.nested) {
@@ -110,14 +110,14 @@ static size_t due(const struct tac_sim *sim, const struct tac_lane *lane, tac_ti
     return n;
 }
 
-static size_t pack(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
+static size_t pack_positions(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
 {
     for (size_t i = 0; i < g->count; i++)
         tac_position(sim, g->v[i], t, x + 3 * i);
     return 3 * g->count;
 }
 
-static size_t unpack(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
+static size_t unpack_positions(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct tac_pos *pos = &sim->state.pos[g->v[i]];
@@ -130,7 +130,7 @@ static size_t unpack(struct tac_sim *sim, const struct tac_group *g, tac_time t,
 static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time t)
 {
     const struct tac_lane *lane = &n->send;
-    const size_t count = due(sim, lane, t), bytes = sizeof(struct header) + 3 * count * sizeof(double);
+    const size_t count = count_due(sim, lane, t), bytes = sizeof(struct header) + 3 * count * sizeof(double);
     if (count == 0)
         return;
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
@@ -141,17 +141,17 @@ static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time
     if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
-            x += pack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
+            x += pack_positions(sim, &lane->group[__builtin_ctzll(mask)], t, x);
     } else {
         for (size_t k = 0; k < lane->group_count; k++)
             if (t % lane->group[k].period == 0)
-                x += pack(sim, &lane->group[k], t, x);
+                x += pack_positions(sim, &lane->group[k], t, x);
     }
-    post(sim, n, bytes);
+    post_message(sim, n, bytes);
 }
 
-/* One message of the tick kind from a neighbour, of whatever size. */
-static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
+/* Receives one tick message of any size from a neighbour. */
+static const struct header *receive_header(struct tac_sim *sim, struct tac_neighbor *n)
 {
     MPI_Message message;
     MPI_Status status;
@@ -179,10 +179,10 @@ static const struct header *hear(struct tac_sim *sim, struct tac_neighbor *n)
 static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time t)
 {
     const struct tac_lane *lane = &n->receive;
-    const size_t count = due(sim, lane, t);
+    const size_t count = count_due(sim, lane, t);
     if (count == 0)
         return;
-    const struct header *h = hear(sim, n);
+    const struct header *h = receive_header(sim, n);
     if (h == NULL || h->t == TAC_TIME_NEVER)
         return;
     TAC_CHECK(h->pass == sim->ranks->pass && h->t == t);
@@ -190,16 +190,16 @@ static void receive_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_t
     if (sim->ranks->halo.nested) {
         uint64_t mask = lane->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1);
         for (; mask; mask &= mask - 1)
-            x += unpack(sim, &lane->group[__builtin_ctzll(mask)], t, x);
+            x += unpack_positions(sim, &lane->group[__builtin_ctzll(mask)], t, x);
     } else {
         for (size_t k = 0; k < lane->group_count; k++)
             if (t % lane->group[k].period == 0)
-                x += unpack(sim, &lane->group[k], t, x);
+                x += unpack_positions(sim, &lane->group[k], t, x);
     }
 }
 
-/* Nested clocks: is nothing sent or received at t? */
-static bool alone(const struct tac_ranks *r, tac_time t)
+/* Nested clocks: does this rank send and receive nothing at t? */
+static bool is_silent_instant(const struct tac_ranks *r, tac_time t)
 {
     return r->halo.nested && (r->mask & (((uint64_t)t & -(uint64_t)t) * 2 - 1)) == 0;
 }
@@ -207,7 +207,7 @@ static bool alone(const struct tac_ranks *r, tac_time t)
 bool tac_ranks_send(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->halo.down || alone(r, t))
+    if (r->halo.down || is_silent_instant(r, t))
         return r->halo.down == TAC_OK;
     if (r->fail_at && --r->fail_at == 0)
         tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
@@ -222,7 +222,7 @@ bool tac_ranks_send(struct tac_sim *sim, tac_time t)
 bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
 {
     struct tac_ranks *r = sim->ranks;
-    if (r->halo.down || alone(r, t))
+    if (r->halo.down || is_silent_instant(r, t))
         return r->halo.down == TAC_OK;
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
         if (r->halo.neighbor[k].awake)
@@ -234,7 +234,7 @@ bool tac_ranks_receive(struct tac_sim *sim, tac_time t)
 
 static bool motions_wanted(const struct tac_sim *sim)
 {
-    return sim->view.candidates && sim->find.judges && !sim->ranks->halo.down;
+    return sim->view.candidates && sim->find.validates && !sim->ranks->halo.down;
 }
 
 static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
@@ -251,7 +251,7 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     struct tac_move_message *m = (struct tac_move_message *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->halo.down; i++)
         tac_move_put(sim->view.candidates, n->give[i], &m[i]);
-    post(sim, n, bytes);
+    post_message(sim, n, bytes);
 }
 
 static void take_motions(struct tac_sim *sim, struct tac_neighbor *n)
@@ -275,7 +275,7 @@ void tac_ranks_close(struct tac_sim *sim)
         struct tac_neighbor *n = &r->halo.neighbor[k];
         /* One that is down has not heard all positions that others sent it. */
         while (n->linked && !n->closed)
-            hear(sim, n);
+            receive_header(sim, n);
         if (n->linked)
             take_motions(sim, n);
     }
@@ -295,7 +295,7 @@ static void take_hooks(struct tac_sim *sim)
         r->fail_at = hooks->fail_nth;
 }
 
-/* A new ghost: at its start, silent, until its owner tells of it. */
+/* Initialises a new ghost at its start position; its owner will send its state. */
 static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
 {
     struct tac_sim *sim = self;
@@ -314,10 +314,10 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
 static bool ghost_needed(const void *self, tac_lid v)
 {
     const struct tac_sim *sim = self;
-    return sim->paths.near_pairs[v] > 0 || tac_still_owes(sim, v);
+    return sim->paths.near_pairs[v] > 0 || tac_immovable_owes(sim, v);
 }
 
-/* All arrays of the simulation that are as long as there are vertices. */
+/* Registers all arrays of the simulation with one entry per vertex, which must grow with the ghosts. */
 static void enter_arrays(struct tac_sim *sim)
 {
     struct tac_halo *halo = &sim->ranks->halo;
@@ -328,7 +328,7 @@ static void enter_arrays(struct tac_sim *sim)
     tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
     tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
     tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);
-    tac_halo_grows(halo, &sim->still.rest, 3 * sizeof *sim->still.rest);
+    tac_halo_grows(halo, &sim->immovable.rest, 3 * sizeof *sim->immovable.rest);
     tac_halo_grows(halo, &sim->scripts.of, sizeof *sim->scripts.of);
     tac_halo_grows(halo, &sim->paths.line, sizeof *sim->paths.line);
     tac_halo_grows(halo, &sim->paths.near, sizeof *sim->paths.near);
@@ -369,7 +369,7 @@ void tac_ranks_destroy(struct tac_sim *sim)
     free(r->meeting);
     free(r->wanted);
     free(r->order);
-    free(r->pace);
+    free(r->speed);
     free(r->rerun);
     free(r->has_path);
     free(r);
@@ -381,10 +381,10 @@ uint8_t *tac_ranks_marks(struct tac_sim *sim)
     return memset(sim->ranks->rerun, 0, (size_t)sim->ctx->size);
 }
 
-void tac_ranks_forget_chatter(struct tac_sim *sim)
+void tac_ranks_clear_deep_messages(struct tac_sim *sim)
 {
     if (sim->ranks != NULL)
-        sim->ranks->chatter = 0;
+        sim->ranks->deep_messages = 0;
 }
 
 int64_t *tac_ranks_fail_at(const struct tac_sim *sim)

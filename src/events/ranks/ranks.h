@@ -26,7 +26,7 @@ struct tac_shared {
     tac_time period;
 };
 
-/* A layer group of a shared pair, active or dropped by the rank that decides. */
+/* A layer group of a shared pair that was activated or dropped by the rank that decides about the pair. */
 struct tac_order {
     uint64_t key;
     tac_lid v[4];
@@ -34,8 +34,8 @@ struct tac_order {
     double d; /* distance now, m */
 };
 
-/* The speed that naps of a shared pair go by from now on, for its other owners. */
-struct tac_nap_pace {
+/* The speed by which a shared pair sleeps from now on, for its other owners. */
+struct tac_sleep_speed {
     int32_t slot;
     double speed; /* m/s; 0: it stays awake */
 };
@@ -57,31 +57,34 @@ struct tac_ranks {
     size_t place_size;         /* a power of two */
     int32_t *place;            /* owned, (place_size): where something is in `shared`, or -1; open addressing */
 
-    bool skips; /* where all shared layer groups sleep, nothing is sent: nested clocks, without kinetic structures */
+    bool skips; /* nothing is sent while all shared layer groups sleep: with nested clocks and without kinetic
+                   structures */
     size_t meeting_begin[TAC_GROUPS + 1], meeting_capacity;
-    struct tac_meeting *meeting; /* owned, by class: layer groups of this pass, but for those born in it */
+    struct tac_meeting *meeting; /* owned, by class: layer groups of this pass except those born in it */
 
     size_t wanted_count, wanted_capacity;
     tac_lid *wanted;   /* owned: ghosts whose paths are asked for */
     uint8_t *has_path; /* owned, (capacity): 1: the ghost's breakpoints of this pass are here; 2: asked for */
 
     size_t order_count, order_capacity;
-    struct tac_order *order; /* owned: layer groups that were active or dropped here since the last talk */
+    struct tac_order
+        *order; /* owned: layer groups that were activated or dropped here since the last exchange of orders */
 
-    size_t pace_count, pace_capacity;
-    struct tac_nap_pace *pace; /* owned: to be told with the orders */
+    size_t speed_count, speed_capacity;
+    struct tac_sleep_speed *speed; /* owned: to be sent with the orders */
 
-    tac_time shortest; /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
-    int64_t chatter;   /* tick messages since the last rebalancing while that was deep (rebalance.h) */
-    bool everyone;     /* test: after a miss all run again */
-    uint8_t *rerun;    /* owned, (size): scratch */
-    int64_t fail_at;   /* test: this many meetings until a failure; 0: none */
+    tac_time shortest;     /* period of a layer group that is shared with others; TAC_TIME_NEVER: none is */
+    int64_t deep_messages; /* tick messages since the last rebalancing, of passes whose `shortest` was deep
+                              (tac_windows_deep()) */
+    bool everyone;         /* test: after a miss all run again */
+    uint8_t *rerun;        /* owned, (size): scratch */
+    int64_t fail_at;       /* test: this many meetings until a failure; 0: none */
 };
 
-/* Collective. The ranks of a local scene (borrowed), whose arrays of vertices grow with the ghosts. */
+/* Collective. Makes sim->ranks for a local scene (borrowed). Arrays of vertices grow when ghosts are added. */
 enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local);
 void tac_ranks_destroy(struct tac_sim *sim);
-/* Local. The neighbours, ghosts and messages of a simulation; NULL: it has one rank. */
+/* Local. Returns the neighbours, ghosts and messages of a simulation, or NULL if it has one rank. */
 static inline struct tac_halo *tac_sim_halo(const struct tac_sim *sim)
 {
     return sim->ranks != NULL ? &sim->ranks->halo : NULL;
@@ -91,54 +94,56 @@ static inline bool tac_ranks_has_path(const struct tac_sim *sim, tac_lid ghost)
 {
     return sim->ranks->has_path[ghost] != 0;
 }
-/* Local. Are they here?  If not, the next tac_ranks_paths() asks for them. */
+/* Local. Are the breakpoints of the ghost's path here? If not, the next tac_ranks_paths() asks for them. */
 bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost);
-/* Local. Room for a mark for each rank (size), all 0. */
+/* Local. Returns one mark for each rank (size), all 0; owned by sim->ranks. */
 uint8_t *tac_ranks_marks(struct tac_sim *sim);
-/* Local. From now on messages of deep pairs are counted anew. */
-void tac_ranks_forget_chatter(struct tac_sim *sim);
-/* Local. Tests: so many meetings until this rank fails; 0: none. */
+/* Local. Sets the count of messages of deep pairs to 0. */
+void tac_ranks_clear_deep_messages(struct tac_sim *sim);
+/* Local. For tests: points to the number of meetings after which this rank fails; 0: it does not fail. */
 int64_t *tac_ranks_fail_at(const struct tac_sim *sim);
 
-/* Local. The schedule must be made anew before the next pass. */
+/* Local. Tells that the schedule must be made again before the next pass. */
 void tac_ranks_changed(struct tac_sim *sim);
-/* Local. Remembers a failure: the rank is down until the reduction. */
+/* Local. Remembers a failure. The rank is down until the reduction at the end of the pass. */
 void tac_ranks_failed(struct tac_sim *sim, enum tac_err err);
-/* Local. Ranks that have failed go on to the reduction, where all hear of it: only one rank alone returns at once. */
+/* Local. On several ranks, remembers the error and returns TAC_OK, because a rank that failed goes on to the reduction,
+ * which tells all ranks. On one rank it returns the error. */
 enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err);
 static inline bool tac_ranks_down(const struct tac_sim *sim)
 {
     return sim->ranks->halo.down != TAC_OK;
 }
-/* Local. What elements share with other ranks. */
+/* Local. Lists the vertices of elements that this rank shares with other ranks. */
 enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
-/* Local. The schedule anew, from elements and active layer groups. */
+/* Local. Makes the schedule from the elements and the active layer groups. */
 enum tac_err tac_ranks_schedule(struct tac_sim *sim);
-/* Local. Before a pass: the layer groups that are shared with others. */
+/* Local. Call it before a pass: lists the layer groups that are shared with other ranks. */
 enum tac_err tac_ranks_list_meetings(struct tac_sim *sim);
-/* Local. Before anything is sent at instant t: neighbor[].awake. */
+/* Local. Sets neighbor[].awake for instant t. Call it before anything is sent at t. */
 void tac_ranks_wake(struct tac_sim *sim, tac_time t);
-/* Local. Before a pass: the schedule, if it has changed. */
+/* Local. Call it before a pass: makes the schedule again if it has changed. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
-/* Local. Before a pass that stays as it was run is judged again. */
+/* Local. Call it before a pass that is not run again is validated again. */
 void tac_ranks_again(struct tac_sim *sim);
-/* Collective. After a miss: must this rank run again?  Those must that own a vertex of a pair marked by some rank
- * (mark: ranks (size), 1 or 0; changed), and all that hang together with one of those by stencils that they share. */
+/* Collective. After a missed contact: must this rank run the pass again? A rank must if it owns a vertex of a pair that
+ * some rank marked (mark: ranks (size), 1 or 0; changed here), or if shared stencils connect it with such a rank. */
 bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
-/* Neighbours. Sends what is due at t, and receives it; what needs no vertex of another rank is done in between.  False
- * if someone is down. */
+/* Neighbours. Send, and receive, the positions that are due at t. The caller does the work that needs no vertex of
+ * another rank in between. Return false if some rank is down. */
 bool tac_ranks_send(struct tac_sim *sim, tac_time t);
 bool tac_ranks_receive(struct tac_sim *sim, tac_time t);
-/* Local, in mid-pass. A shared pair ticks with this period too from now on. */
+/* Local, in mid-pass. Adds this period to those with which a shared pair ticks. */
 void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time period);
-/* Neighbours. Closes the pass: motions of what others watch; theirs are put into sim->view.candidates. */
+/* Neighbours. Closes the pass: sends the motions of the vertices that other ranks' candidates have, and puts the
+ * motions that it receives into sim->view.candidates. */
 void tac_ranks_close(struct tac_sim *sim);
 /* Neighbours. Asks for the paths of ranks->wanted and puts them into sim->paths.breaks. */
 void tac_ranks_paths(struct tac_sim *sim);
-/* Neighbours. (x, v, t) of what we need, as lines: pos[i] and line[i].v of ghosts. */
+/* Neighbours. Gets the lines (x, v, t) of the ghosts that this rank needs: sets pos[i] and line[i].v. */
 void tac_ranks_lines(struct tac_sim *sim);
 
-/* What the ranks tell each other at the end of a pass, by one reduction: the largest of each. */
+/* What one reduction finds at the end of a pass: the largest value of each over all ranks. */
 enum {
     TAC_TELL_ERROR,
     TAC_TELL_EARLIEST,
@@ -147,26 +152,29 @@ enum {
     TAC_TELL_BROKEN,
     TAC_TELL_BAD,
     TAC_TELL_PERIOD,
-    TAC_TELL_CHATTER,
+    TAC_TELL_DEEP_MESSAGES,
     TAC_TELL_STOP,
     TAC_TELL_SAVE,
     TAC_TELL_COST,
     TAC_TELLS
 };
-/* Collective; on one rank nothing happens. tell (TAC_TELLS). Returns the worst error of all ranks, whose sentence all
- * have then. */
+/* Collective; does nothing on one rank. tell: (TAC_TELLS), in and out. Returns the worst error of all ranks; afterwards
+ * every rank has the sentence of that error. */
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 
-/* ---- orders.c: who decides a pair tells the other owners ---- */
-/* Local. A pair newly active has no tick to foresee from: gives it its distance now, m. */
+/* ---- orders.c: the rank that decides about a pair sends orders to the other owners ---- */
+/* Local. A pair that was just activated has no tick from which its next layer could be foreseen. This gives it the
+ * distance d now, m, in place of one. */
 void tac_prime(struct tac_sim *sim, int32_t slot, double d);
-/* Local. A layer group of this pair was active (it must be primed), or is about to be dropped: to be told. */
+/* Local. Notes an order for the other owners: a layer group of this pair was activated (call tac_prime() first), or
+ * (drop) will be dropped now. */
 enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
-/* Local. The speeds that naps of shared pairs go by in the next window.  On one rank nothing happens. */
-enum tac_err tac_paces(struct tac_sim *sim);
-/* Local. A pair has overslept: if it is shared, all its owners keep it awake when the pass is run again. */
-enum tac_err tac_pace_stop(struct tac_sim *sim, int32_t slot);
-/* Neighbours. Tells, hears and obeys.  On one rank nothing happens. */
+/* Local. Collects the speeds by which shared pairs sleep in the next window.  On one rank it does nothing. */
+enum tac_err tac_order_sleep_speeds(struct tac_sim *sim);
+/* Local. Call it for a pair that has slept too long: all its owners keep it awake when the pass is run again. Does
+ * nothing if the pair is not shared. */
+enum tac_err tac_order_awake(struct tac_sim *sim, int32_t slot);
+/* Neighbours. Sends the orders, receives those of the neighbours and carries them out. Does nothing on one rank. */
 void tac_orders_exchange(struct tac_sim *sim);
 
 #endif

@@ -1,5 +1,5 @@
-/* ranks_paths.c: messages between ranks that no schedule foresees: paths of vertices near a contact, and straight lines
- * of vertices. */
+/* ranks_paths.c: sends the messages that are not in the schedule: the paths of vertices near a contact, and the
+ * straight lines of vertices. */
 #include "events/ranks/ranks.h"
 #include <string.h>
 
@@ -7,7 +7,7 @@ enum { TAG_ASK = 12, TAG_PATHS = 13, TAG_LINES = 14 };
 
 /* ---- paths of ghosts near a contact ---- */
 
-static size_t ask(void *self, struct tac_neighbor *n)
+static size_t ask_for_paths(void *self, struct tac_neighbor *n)
 {
     struct tac_sim *sim = self;
     struct tac_ranks *r = sim->ranks;
@@ -29,7 +29,8 @@ static void keep_question(void *self, struct tac_neighbor *n)
     (void)n; /* it stays in n->heard until it is answered */
 }
 
-/* A vertex' path over the pass as breakpoints; the last one, behind the end of the pass, ends its last piece. */
+/* Counts the breakpoints that describe a vertex' path over the pass; the last one lies after the end of the pass, and
+ * ends the last piece. */
 static size_t path_pieces(const struct tac_sim *sim, tac_lid v)
 {
     size_t count = 1;
@@ -46,15 +47,16 @@ struct path_head {
     struct tac_line line; /* from */
 };
 
-/* Where a vertex will be at b->t that is at x at t and moves with v. */
-static void go_on(const struct tac_sim *sim, const double x[3], const double v[3], tac_time t, struct tac_break *b)
+/* Computes where a vertex will be at b->t that is at x at time t and moves with velocity v. */
+static void predict_break(const struct tac_sim *sim, const double x[3], const double v[3], tac_time t,
+                          struct tac_break *b)
 {
     const double dt = tac_seconds(sim, b->t - t);
     for (int k = 0; k < 3; k++)
         b->x[k] = x[k] + dt * v[k];
 }
 
-static size_t answer(void *self, struct tac_neighbor *n)
+static size_t send_paths(void *self, struct tac_neighbor *n)
 {
     struct tac_sim *sim = self;
     const size_t count = n->heard_count / sizeof(tac_gid);
@@ -83,11 +85,11 @@ static size_t answer(void *self, struct tac_neighbor *n)
             for (int32_t b = sim->paths.break_head[v] >= 0 ? sim->paths.break_first[v] : -1; b >= 0;
                  b = sim->paths.breaks[b].next)
                 *piece++ = sim->paths.breaks[b];
-            go_on(sim, pos->x, sim->state.vel[v].v, pos->t, &last);
+            predict_break(sim, pos->x, sim->state.vel[v].v, pos->t, &last);
         } else {
             tac_position(sim, v, sim->paths.start, head->line.x);
             head->line.t = sim->paths.start;
-            go_on(sim, head->line.x, s ? s->v : (const double[3]){0, 0, 0}, sim->paths.start, &last);
+            predict_break(sim, head->line.x, s ? s->v : (const double[3]){0, 0, 0}, sim->paths.start, &last);
         }
         *piece++ = last;
         at = (char *)piece;
@@ -125,8 +127,8 @@ static void take_paths(void *self, struct tac_neighbor *n)
 
 void tac_ranks_paths(struct tac_sim *sim)
 {
-    tac_halo_exchange(&sim->ranks->halo, TAG_ASK, ask, keep_question, sim);
-    tac_halo_exchange(&sim->ranks->halo, TAG_PATHS, answer, take_paths, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_ASK, ask_for_paths, keep_question, sim);
+    tac_halo_exchange(&sim->ranks->halo, TAG_PATHS, send_paths, take_paths, sim);
 }
 
 /* ---- lines ---- */

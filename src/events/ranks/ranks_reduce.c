@@ -1,4 +1,4 @@
-/* ranks_reduce.c: what all ranks tell all at the end of a window. */
+/* ranks_reduce.c: combines at the end of a window what all ranks have found, by one reduction. */
 #include "events/ranks/ranks.h"
 
 enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
@@ -10,7 +10,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
         sim->books.counters.seconds_exchange += sim->ranks->halo.exchange_s;
         sim->ranks->halo.exchange_s = 0;
         tell[TAC_TELL_ERROR] = sim->ranks->halo.down;
-        tell[TAC_TELL_CHATTER] = sim->ranks->chatter;
+        tell[TAC_TELL_DEEP_MESSAGES] = sim->ranks->deep_messages;
         if (MPI_Allreduce(MPI_IN_PLACE, tell, TAC_TELLS, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
             return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a window; look at the cluster's network");
         sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
@@ -21,7 +21,7 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
             return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
         }
     }
-    sim->control.told_chatter = tell[TAC_TELL_CHATTER];
+    sim->control.told_deep_messages = tell[TAC_TELL_DEEP_MESSAGES];
     sim->control.told_stop = (int)tell[TAC_TELL_STOP];
     sim->control.told_save = (int)tell[TAC_TELL_SAVE];
     return TAC_OK;

@@ -59,9 +59,9 @@ static int compare_shared(const void *a, const void *b)
     return (x->period > y->period) - (x->period < y->period);
 }
 
-/* What the owners of these n vertices tell each other at the ticks of a period. */
-static enum tac_err share(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
-                          const tac_lid *v, int n, tac_time period)
+/* What the owners of these n vertices send each other at the ticks of a period. */
+static enum tac_err share_stencil(struct tac_sim *sim, struct tac_shared **list, size_t *count, size_t *capacity,
+                                  const tac_lid *v, int n, tac_time period)
 {
     enum tac_err err = TAC_OK;
     const int me = sim->ctx->rank;
@@ -86,7 +86,7 @@ done:
     return err;
 }
 
-/* The same of a pair: of its vertices that have a part in it. */
+/* Does the same for those vertices of a pair that take part in it. */
 static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, tac_time period)
 {
     struct tac_ranks *r = sim->ranks;
@@ -95,11 +95,12 @@ static enum tac_err share_pair(struct tac_sim *sim, const struct tac_pair *p, ta
     for (int i = 0; i < p->count; i++)
         if (tac_model_takes_part(sim->model, p->v[i]))
             v[n++] = p->v[i];
-    return share(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
+    return share_stencil(sim, &r->shared, &r->shared_count, &r->shared_capacity, v, n, period);
 }
 
-/* Of each vertex and way only the shortest period counts with nested clocks; each period once with free ones. */
-static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t count)
+/* Removes repeated entries. With nested clocks only the shortest period of each vertex and direction remains; with free
+ * clocks each period remains once. */
+static size_t drop_repeated(const struct tac_sim *sim, struct tac_shared *list, size_t count)
 {
     size_t n = 0;
     if (count)
@@ -114,9 +115,10 @@ static size_t unique(const struct tac_sim *sim, struct tac_shared *list, size_t 
     return n;
 }
 
-/* ---- pairs say the same thing many times: each is kept once before they are sorted ---- */
+/* ---- many pairs give equal entries: each entry is kept once, before the entries are sorted ---- */
 
-/* Where something is in the table, or where it may be put: nested clocks have one period for a vertex and way. */
+/* Returns the place of an entry in the table, or the place where it may be inserted. With nested clocks a vertex and
+ * direction have only one period. */
 static int32_t *place_of(const struct tac_sim *sim, const struct tac_shared *e)
 {
     const struct tac_ranks *r = sim->ranks;
@@ -132,7 +134,7 @@ static int32_t *place_of(const struct tac_sim *sim, const struct tac_shared *e)
     return &r->place[i];
 }
 
-/* The first `count` of what is shared, each of which is there once, in a table that has room for twice as many. */
+/* Fills the table with the first `count` shared entries, which are all different; it has room for twice as many. */
 static enum tac_err fill_places(struct tac_sim *sim, size_t count)
 {
     enum tac_err err = TAC_OK;
@@ -154,7 +156,7 @@ done:
     return err;
 }
 
-/* What was added behind the first `known` stays where it is new; of what is there the shortest period counts. */
+/* Keeps those entries after the first `known` that are new; an entry that exists already gets the shorter period. */
 static enum tac_err keep_new(struct tac_sim *sim, size_t known)
 {
     enum tac_err err = TAC_OK;
@@ -221,7 +223,7 @@ enum tac_err tac_ranks_schedule(struct tac_sim *sim)
     r->shared_count = r->fixed_count;
     if (sim->contact)
         TAC_TRY(share_pairs(sim));
-    r->shared_count = unique(sim, r->shared, r->shared_count);
+    r->shared_count = drop_repeated(sim, r->shared, r->shared_count);
     r->mask = 0;
     for (size_t k = 0; k < r->shared_count; k++) {
         const struct tac_shared *e = &r->shared[k];
@@ -246,10 +248,10 @@ enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
             for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
                 int n;
                 const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);
-                TAC_TRY(share(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
+                TAC_TRY(share_stencil(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
             }
     }
-    r->fixed_count = unique(sim, r->fixed, r->fixed_count);
+    r->fixed_count = drop_repeated(sim, r->fixed, r->fixed_count);
 done:
     return err;
 }
@@ -271,11 +273,12 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     tac_ranks_failed(sim, err);
 }
 
-/* ---- who is awake: where all layer groups that two ranks share sleep through an instant (contact_tick.c), and no
- * element that they share ticks, they tell each other nothing.  Both know, because they nap alike ---- */
+/* ---- which neighbours are awake: if all layer groups that two ranks share sleep through an instant (contact_tick.c),
+ * and no element that they share ticks, they send each other nothing. Both ranks know this, because the shared layer
+ * groups sleep alike on both ---- */
 
-/* The neighbours that share a pair: each once. */
-static int sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
+/* Lists the neighbours that share a pair, each once. */
+static int list_sharers(const struct tac_sim *sim, const struct tac_pair *p, int32_t neighbor[4])
 {
     int n = 0;
     for (int i = 0; i < p->count; i++) {
@@ -306,7 +309,7 @@ enum tac_err tac_ranks_list_meetings(struct tac_sim *sim)
             int32_t neighbor[4];
             if (!groups->group[k].shared)
                 continue;
-            const int n = sharers(sim, &sim->active.pair[groups->group[k].pair], neighbor);
+            const int n = list_sharers(sim, &sim->active.pair[groups->group[k].pair], neighbor);
             TAC_TRY(tac_grow(sim->ctx, &r->meeting, &r->meeting_capacity, count + 4, sizeof *r->meeting));
             for (int i = 0; i < n; i++)
                 r->meeting[count++] = (struct tac_meeting){(uint32_t)k, neighbor[i]};
@@ -332,7 +335,7 @@ void tac_ranks_wake(struct tac_sim *sim, tac_time t)
             int32_t neighbor[4];
             if (!c->extra[k].shared || c->extra[k].wake > t)
                 continue;
-            const int n = sharers(sim, &sim->active.pair[c->extra[k].pair], neighbor);
+            const int n = list_sharers(sim, &sim->active.pair[c->extra[k].pair], neighbor);
             for (int j = 0; j < n; j++)
                 r->halo.neighbor[neighbor[j]].awake = true;
         }

@@ -10,9 +10,9 @@
 #include "partition/part.h"
 #include <stdlib.h>
 
-enum { MOST_PAIRS = 1024 }; /* of all ranks; where there are more, there is work to be shared */
+enum { MOST_PAIRS = 1024 }; /* of all ranks; if there are more, the work should be shared between ranks instead */
 
-/* The vertices of a deep pair that can move, by global ids; the first stands in for those that are missing. */
+/* The vertices of a deep pair that can move, by global ids; unused ones repeat the first. */
 struct deep {
     tac_gid v[4];
 };
@@ -27,7 +27,7 @@ struct join {
     int32_t *owner; /* owned, (ids) */
 };
 
-static void destroy(struct join *j)
+static void free_join(struct join *j)
 {
     free(j->pair);
     free(j->id);
@@ -36,8 +36,8 @@ static void destroy(struct join *j)
     free(j->owner);
 }
 
-/* Is this rank to tell of a pair? The one that decides it is. */
-static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct deep *out)
+/* Fills *out if this rank must report the pair, because it decides about it; returns whether it must. */
+static bool describe_deep(const struct tac_sim *sim, const struct tac_pair *p, struct deep *out)
 {
     int n = 0;
     if (!p->live || !tac_sim_decides(sim, p) || p->deep_period >= tac_windows_deep(sim))
@@ -50,8 +50,8 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
     return n > 0;
 }
 
-/* Collective. The deep pairs of all ranks, to all of them; none if they are too many. */
-static enum tac_err gather(const struct tac_sim *sim, struct join *j)
+/* Collective. Gathers the deep pairs of all ranks on every rank; none if there are too many. */
+static enum tac_err gather_deep(const struct tac_sim *sim, struct join *j)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
@@ -59,14 +59,14 @@ static enum tac_err gather(const struct tac_sim *sim, struct join *j)
     struct deep *own = NULL, next;
     int64_t *sent = NULL, *got = NULL, own_count = 0, most = 0;
     for (size_t k = 0; k < sim->active.pair_count; k++)
-        own_count += describe(sim, &sim->active.pair[k], &next);
+        own_count += describe_deep(sim, &sim->active.pair[k], &next);
     MPI_Allreduce(&own_count, &most, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     const size_t n = most <= MOST_PAIRS ? (size_t)own_count : 0;
     TAC_TRY(tac_alloc(ctx, size * n, sizeof *own, &own));
     TAC_TRY(tac_alloc(ctx, size, sizeof *sent, &sent));
     TAC_TRY(tac_alloc(ctx, size, sizeof *got, &got));
     for (size_t k = 0, i = 0; i < n; k++)
-        i += describe(sim, &sim->active.pair[k], &own[i]);
+        i += describe_deep(sim, &sim->active.pair[k], &own[i]);
     for (size_t r = 0; r < size; r++) {
         sent[r] = (int64_t)n;
         for (size_t i = 0; r > 0 && i < n; i++)
@@ -91,7 +91,7 @@ static tac_lid root_of(const struct join *j, tac_lid v)
     return v;
 }
 
-/* Local. Roots: the lowest vertex of each cluster. */
+/* Local. Finds the clusters; the root of a cluster is its lowest vertex. */
 static enum tac_err find_clusters(struct tac_ctx *ctx, struct join *j)
 {
     enum tac_err err;
@@ -114,7 +114,7 @@ enum tac_err tac_rebalance_join(struct tac_sim *sim, struct tac_pieces *pieces)
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     struct join j = {0};
-    TAC_TRY(gather(sim, &j));
+    TAC_TRY(gather_deep(sim, &j));
     if (j.count == 0) /* of all ranks */
         goto done;
     TAC_TRY(tac_agree(ctx, find_clusters(ctx, &j)));
@@ -129,6 +129,6 @@ enum tac_err tac_rebalance_join(struct tac_sim *sim, struct tac_pieces *pieces)
             pieces->owner[v] = j.owner[root_of(&j, (tac_lid)k)];
     }
 done:
-    destroy(&j);
+    free_join(&j);
     return err;
 }

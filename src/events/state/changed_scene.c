@@ -1,4 +1,4 @@
-/* changed_scene.c: what goes from a simulation to the one of its changed scene beside the state of a checkpoint. */
+/* changed_scene.c: transfers what a checkpoint does not contain from a simulation to the one of its changed scene. */
 #include "events/state/changed_scene.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     TAC_TRY(tac_sim_look_ghosts(sim));
     err = tac_alloc(sim->ctx, n, sizeof *c->v_before, &c->v_before);
     if (!err)
-        err = tac_elements_glance(sim, &c->glance, &c->glances);
+        err = tac_elements_present(sim, &c->present, &c->present_count);
     TAC_TRY(tac_agree(sim->ctx, err));
     memcpy(c->v_before, sim->books.v_before, n * sizeof *c->v_before);
     c->kept_at = sim->books.kept_at;
@@ -34,8 +34,8 @@ void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, co
             state->script[k].next = 0;
 }
 
-/* How long gravity has pulled since its last tick beyond the half period that the tick stands for, s. */
-static double pulled(const struct tac_sim *sim, tac_time h)
+/* Returns the time since gravity's last tick less the half period for which that tick stands, s. */
+static double pulled_for_s(const struct tac_sim *sim, tac_time h)
 {
     return h ? tac_seconds(sim, sim->state.now % h - h / 2) : 0;
 }
@@ -45,7 +45,7 @@ static double pulled(const struct tac_sim *sim, tac_time h)
 static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
 {
     const double *old = c->gravity, *new = sim->scene->settings->gravity;
-    const double s = pulled(sim, c->gravity_period), t = pulled(sim, tac_gravity_period(sim));
+    const double s = pulled_for_s(sim, c->gravity_period), t = pulled_for_s(sim, tac_gravity_period(sim));
     if (memcmp(old, new, sizeof c->gravity) == 0)
         return;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
@@ -74,7 +74,7 @@ enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const st
     if (motion != NULL)
         tac_scripts_renew(sim, motion);
     book_gravity(sim, c);
-    TAC_TRY(tac_agree(sim->ctx, tac_elements_retime(sim, c->glance, c->glances)));
+    TAC_TRY(tac_agree(sim->ctx, tac_elements_retime(sim, c->present, c->present_count)));
     TAC_TRY(tac_sim_ask_ghosts(sim)); /* it may be asked about contacts before it goes on */
 done:
     return err;
@@ -83,6 +83,6 @@ done:
 void tac_change_clear(struct tac_change *c)
 {
     free(c->v_before);
-    free(c->glance);
+    free(c->present);
     memset(c, 0, sizeof *c);
 }

@@ -1,8 +1,8 @@
-/* changed_scene.h: a simulation whose scene changes in mid-run (scene/change.h).
+/* changed_scene.h: changes the scene of a simulation in mid-run (scene/change.h).
  *
- * It is taken out, and put into a new one of the changed scene, as between a checkpoint and a restart; so a checkpoint
- * written afterwards goes on with the same bits.  What a checkpoint does not hold, and what the change itself does to
- * the state, is done here.
+ * The state is taken out of the simulation and put into a new one of the changed scene, as at a checkpoint and a
+ * restart; so a run from a checkpoint that is written afterwards continues with the same bits. This file transfers what
+ * a checkpoint does not hold, and applies what the change itself does to the state.
  *
  *     tac_change_begin(sim, &change);  tac_state_collect(sim, false, &state);
  *     tac_change_fit(sim, scene, motion, state);  tac_sim_destroy(&sim);
@@ -21,20 +21,21 @@ struct tac_change {
     struct tac_accum dissipated_ahead, damping_ahead, friction_ahead, work_ahead;
     double gravity[3]; /* m/s^2 */
     tac_time gravity_period;
-    size_t glances;
-    struct tac_glance *glance; /* owned */
+    size_t present_count;
+    struct tac_element_present *present; /* owned */
 };
 
-/* Collective. Of the old simulation. */
+/* Collective. Keeps what a checkpoint of the old simulation does not hold. */
 enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *change);
-/* Local. What the old one's checkpoint tells of friction that is no more, and of knots that are counted anew, goes. */
+/* Local. Removes from the old simulation's checkpoint the friction that the changed scene does not have, and restarts
+ * the count of knots of the marked motions. */
 void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, const uint8_t *motion,
                     struct tac_checkpoint *state);
-/* Collective. Into the new one, which has the same vertices on the same ranks.  motion: (motions) those that have new
- * paths; NULL: none.  What changed gravity gives or takes is booked as work.  Elements whose clocks change see the
- * motion from now on, as at the start. */
+/* Collective. Puts what was kept into the new simulation, which has the same vertices on the same ranks. motion:
+ * (motions), 1 for those that have new paths; NULL: none. The energy that a change of gravity gives or takes is booked
+ * as work. Elements whose clocks change start to observe the motion now, as at the start of a run. */
 enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const struct tac_change *change);
-/* Local. */
+/* Local. Frees what `change` owns. */
 void tac_change_clear(struct tac_change *change);
 
 #endif

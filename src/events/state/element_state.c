@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where one element of this rank keeps something. */
+/* The place where one element of this rank keeps its memory. */
 struct place {
     int64_t kind;
     tac_gid id;
@@ -46,7 +46,7 @@ static void list_wind(const struct tac_sim *sim, struct tac_load_element *load, 
                         .mine = tac_stencil_mine(sim->scene, load->v, load->count)};
 }
 
-/* What some forces of element k's group remember: the last ones of `f`, as many as the memory has. */
+/* Lists the memory of some forces of element group k: the last ones of `f`, as many as the memory has. */
 static struct place *list_memory(const struct tac_sim *sim, const struct tac_rate_class *rate, int k, bool damps,
                                  struct place *p)
 {
@@ -72,7 +72,7 @@ static struct place *list_memory(const struct tac_sim *sim, const struct tac_rat
     return p;
 }
 
-/* All that is remembered here, by kind, id, and what it is; in *out (owned by the caller). */
+/* Lists the memory of all elements here, sorted by kind, id and sort of memory, in *out (owned by the caller). */
 static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t *count)
 {
     enum tac_err err = TAC_OK;
@@ -92,7 +92,7 @@ static enum tac_err list_places(struct tac_sim *sim, struct place **out, size_t 
             for (int damps = 0; damps < 2; damps++)
                 p = list_memory(sim, rate, k, damps, p);
         for (size_t e = 0; e < rate->load_count; e++)
-            if (rate->load[e].twin < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
+            if (rate->load[e].first_wind < 0 && sim->scene->settings->load[rate->load[e].load].kind == TAC_LOAD_WIND)
                 list_wind(sim, &rate->load[e], rate->period, p++);
     }
     *count = (size_t)(p - *out);
@@ -162,8 +162,8 @@ done:
 }
 
 /* Collective. Each row of a kind to all owners of its vertices; owner: (count, nodes). */
-static enum tac_err dispatch(struct tac_sim *sim, const struct tac_element_states *s, const int32_t *owner, char **rows,
-                             size_t *total)
+static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_element_states *s, const int32_t *owner,
+                                  char **rows, size_t *total)
 {
     enum tac_err err;
     const size_t nodes = (size_t)s->nodes, size = tac_element_row_size(s), most = nodes * (size_t)s->count;
@@ -188,11 +188,11 @@ done:
     return err;
 }
 
-static enum tac_err remote(struct tac_sim *sim, const struct tac_element_state *row)
+static enum tac_err refuse_foreign_row(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the checkpoint remembers something of an element (first vertex %" TAC_PRIGID
-                    ") that the scene has not; go on with the scene that the checkpoint is of",
+                    "the checkpoint has the memory of an element (first vertex %" TAC_PRIGID
+                    ") that the scene does not have; go on with the scene that the checkpoint is of",
                     row->vertex[0]);
 }
 
@@ -206,22 +206,22 @@ static bool row_fits(struct tac_sim *sim, const struct tac_element_states *s, co
     return fits;
 }
 
-/* Puts a row where it belongs; *set: how many values that were. */
-static enum tac_err take(struct tac_sim *sim, const struct place *place, size_t count, int kind,
-                         const struct tac_element_states *s, const struct tac_element_state *row, size_t *set)
+/* Restores the values of a row; adds their number to *set. */
+static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, size_t count, int kind,
+                                const struct tac_element_states *s, const struct tac_element_state *row, size_t *set)
 {
     for (int64_t has = TAC_ELEMENT_RESTS; has <= TAC_ELEMENT_DAMPS; has++) {
         const struct place key = {.kind = kind, .id = row->id, .has = has};
         const struct place *p = count ? bsearch(&key, place, count, sizeof *place, compare_places) : NULL;
         if ((p != NULL) != ((row->has & has) != 0))
-            return remote(sim, row);
+            return refuse_foreign_row(sim, row);
         if (p == NULL)
             continue;
         if (!row_fits(sim, s, row, p))
-            return remote(sim, row);
+            return refuse_foreign_row(sim, row);
         if (p->sensible && !p->sensible(value_of(s, row, has)))
             return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                            "what the checkpoint remembers of an element (first vertex %" TAC_PRIGID
+                            "the memory of an element in the checkpoint (first vertex %" TAC_PRIGID
                             ") makes no sense; take an older checkpoint",
                             row->vertex[0]);
         memcpy(p->value, value_of(s, row, has), (size_t)p->width * sizeof *p->value);
@@ -237,9 +237,9 @@ static enum tac_err restore_kind(struct tac_sim *sim, const struct place *place,
     enum tac_err err;
     char *rows = NULL;
     size_t total = 0;
-    TAC_TRY(dispatch(sim, s, owner, &rows, &total));
+    TAC_TRY(dispatch_rows(sim, s, owner, &rows, &total));
     for (size_t k = 0; k < total && !err; k++)
-        err = take(sim, place, count, kind, s, (void *)(rows + tac_element_row_size(s) * k), set);
+        err = restore_row(sim, place, count, kind, s, (void *)(rows + tac_element_row_size(s) * k), set);
     err = tac_agree(sim->ctx, err);
 done:
     free(rows);
@@ -264,10 +264,10 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
     }
     if (set != count) /* no row comes twice: rows ascend */
         err = tac_fail(sim->ctx, TAC_ERR_INPUT,
-                       "the checkpoint does not tell what %zu elements of the scene remember; go on "
+                       "the checkpoint lacks the memory of %zu elements of the scene; go on "
                        "with the scene that the checkpoint is of",
                        count - set);
-    tac_loads_twins(sim);
+    tac_loads_share_wind(sim);
     err = tac_agree(sim->ctx, err);
 done:
     free(place);
@@ -276,8 +276,8 @@ done:
 
 /* ---- clocks that change ---- */
 
-/* What the place would hold after a tick at now: (width). */
-static void look(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
+/* Computes the values, (width), that the place would contain after a tick now. */
+static void compute_memory(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
     double x[TAC_ELEMENT_NODES][3], impulse[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < p->vertices; i++)
@@ -291,7 +291,7 @@ static void look(const struct tac_sim *sim, const struct place *p, double value[
     }
 }
 
-enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, size_t *count)
+enum tac_err tac_elements_present(struct tac_sim *sim, struct tac_element_present **out, size_t *count)
 {
     enum tac_err err;
     struct place *place = NULL;
@@ -300,16 +300,16 @@ enum tac_err tac_elements_glance(struct tac_sim *sim, struct tac_glance **out, s
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof **out, out));
     for (size_t k = 0; k < n; k++)
         if (place[k].has == TAC_ELEMENT_DAMPS) {
-            struct tac_glance *g = &(*out)[(*count)++];
-            *g = (struct tac_glance){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
-            look(sim, &place[k], g->value);
+            struct tac_element_present *g = &(*out)[(*count)++];
+            *g = (struct tac_element_present){.kind = place[k].kind, .id = place[k].id, .period = place[k].period};
+            compute_memory(sim, &place[k], g->value);
         }
 done:
     free(place);
     return err;
 }
 
-enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *glance, size_t count)
+enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_element_present *present, size_t count)
 {
     enum tac_err err;
     struct place *place = NULL;
@@ -318,12 +318,12 @@ enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_glance *g
     for (size_t k = 0; k < n; k++) {
         if (place[k].has != TAC_ELEMENT_DAMPS)
             continue;
-        TAC_CHECK(at < count && glance[at].kind == place[k].kind && glance[at].id == place[k].id);
-        if (glance[at].period != place[k].period)
-            memcpy(place[k].value, glance[at].value, (size_t)place[k].width * sizeof *place[k].value);
+        TAC_CHECK(at < count && present[at].kind == place[k].kind && present[at].id == place[k].id);
+        if (present[at].period != place[k].period)
+            memcpy(place[k].value, present[at].value, (size_t)place[k].width * sizeof *place[k].value);
         at++;
     }
-    tac_loads_twins(sim);
+    tac_loads_share_wind(sim);
 done:
     free(place);
     return err;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fill(const struct tac_sim *sim, const struct tac_pair *p, int64_t layer, struct tac_friction_row *row)
+static void fill_friction_row(const struct tac_sim *sim, const struct tac_pair *p, int64_t layer,
+                              struct tac_friction_row *row)
 {
     memset(row, 0, sizeof *row);
     row->key = p->key;
@@ -29,7 +30,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
         TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 1 + (size_t)p->groups,
                          sizeof *c->friction_state));
         struct tac_friction_row *row = &c->friction_state[count++];
-        fill(sim, p, 0, row);
+        fill_friction_row(sim, p, 0, row);
         row->t[0] = g->born;
         row->t[1] = g->t;
         memcpy(row->value, g->stock, sizeof g->stock);
@@ -45,7 +46,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
                 tac_active_last(sim, p->key, period, first) == INFINITY)
                 continue;
             row = &c->friction_state[count++];
-            fill(sim, p, first, row);
+            fill_friction_row(sim, p, first, row);
             row->t[0] = g->born;
             memcpy(row->value, f->anchor[anchor].now.hold, sizeof f->anchor[anchor].now.hold);
         }
@@ -55,7 +56,7 @@ done:
     return err;
 }
 
-static enum tac_err put_back(struct tac_sim *sim, const struct tac_friction_row *row)
+static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_friction_row *row)
 {
     struct tac_friction *f = sim->active.friction;
     const int32_t slot = f ? tac_active_find(&sim->active, row->key) : -1;
@@ -87,7 +88,7 @@ static enum tac_err put_back(struct tac_sim *sim, const struct tac_friction_row 
 wrong:
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
                     "the checkpoint has the friction of a contact (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                    ", ...) that the scene has not; go on with the scene that the checkpoint is of",
+                    ", ...) that the scene does not have; go on with the scene that the checkpoint is of",
                     row->vertex[0], row->vertex[1]);
 }
 
@@ -113,7 +114,7 @@ enum tac_err tac_friction_restore_state(struct tac_sim *sim, const struct tac_ch
 done:
     err = tac_distribute(sim->ctx, err, count, to, row, sizeof *row, &rows, &total);
     for (size_t k = 0; k < total && !err; k++)
-        err = put_back(sim, &rows[k]);
+        err = restore_friction_row(sim, &rows[k]);
     free(row);
     free(rows);
     free(to);

@@ -1,13 +1,13 @@
-/* present_contacts.c: the contacts of an instant, for those who ask: a function of positions, whatever is active
- * beyond. */
+/* present_contacts.c: lists the contacts at an instant for the caller. The list depends on positions only, not on which
+ * other pairs are active. */
 #include "events/state/present_contacts.h"
 #include "base/exchange.h"
 #include "contact/contacts.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the layers that act at distance d (less the radius) push with, N. */
-static double push(const struct tac_sim *sim, const struct tac_pair *p, double d)
+/* Returns the force of the layers that act at distance d (less the radius), N. */
+static double contact_force(const struct tac_sim *sim, const struct tac_pair *p, double d)
 {
     double sum = 0;
     for (int32_t l = 1; l <= p->form.bottom; l++) {
@@ -20,7 +20,7 @@ static double push(const struct tac_sim *sim, const struct tac_pair *p, double d
 }
 
 /* Fills *out if the pair is in contact. */
-static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct tac_contact *out)
+static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p, struct tac_contact *out)
 {
     const enum tac_pair_type type = (enum tac_pair_type)p->type;
     double x[4][3], gradient[4][3], m = 1;
@@ -37,17 +37,18 @@ static bool describe(const struct tac_sim *sim, const struct tac_pair *p, struct
                      out);
     for (int i = 0; i < 4; i++)
         out->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
-    out->force = m * push(sim, p, gap);
+    out->force = m * contact_force(sim, p, gap);
     return true;
 }
 
-/* Who tells of the pair: the owner of its first vertex that can move. */
-static int teller(const struct tac_sim *sim, const struct tac_pair *p)
+/* Returns the rank that reports the pair: the owner of its first vertex that can move. */
+static int reporting_rank(const struct tac_sim *sim, const struct tac_pair *p)
 {
-    return tac_sim_owner(sim, sim->model->apart ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
+    return tac_sim_owner(sim, sim->model->omit_immovable ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
 }
 
-/* Those that this rank decides, of whose vertices it knows where they are now, and who tells of them. */
+/* Lists the contacts of pairs about which this rank decides, because it knows the present positions of their vertices;
+ * `to`: the ranks that report them. */
 static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **list, int32_t **to, size_t *count)
 {
     enum tac_err err = TAC_OK;
@@ -56,11 +57,11 @@ static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **l
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
-            !describe(sim, p, &one))
+            !describe_contact(sim, p, &one))
             continue;
         TAC_TRY(tac_grow(sim->ctx, list, &capacity, *count + 1, sizeof **list));
         TAC_TRY(tac_grow(sim->ctx, to, &to_capacity, *count + 1, sizeof **to));
-        (*to)[*count] = teller(sim, p);
+        (*to)[*count] = reporting_rank(sim, p);
         (*list)[(*count)++] = one;
     }
 done:

@@ -1,13 +1,13 @@
-/* state_collect.c: the whole state out of a simulation. */
+/* state_collect.c: takes the whole state out of a simulation. */
 #include "contact/friction.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include "events/state/state_transfer.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The row of vertex k. */
-static void look_at_vertex(const void *from, tac_lid k, struct tac_vertex_record *row)
+/* Fills the row of vertex k. */
+static void fill_vertex_row(const void *from, tac_lid k, struct tac_vertex_record *row)
 {
     const struct tac_sim *sim = from;
     const size_t at = 3 * (size_t)k;
@@ -18,7 +18,7 @@ static void look_at_vertex(const void *from, tac_lid k, struct tac_vertex_record
     memcpy(row->x, sim->state.pos[k].x, sizeof row->x);
     memcpy(row->v, sim->state.vel[k].v, sizeof row->v);
     memcpy(row->impulse, &sim->state.impulse[at], sizeof row->impulse);
-    memcpy(row->rest, &sim->still.rest[at], sizeof row->rest);
+    memcpy(row->rest, &sim->immovable.rest[at], sizeof row->rest);
 }
 
 static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -37,7 +37,7 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 3 * n, sizeof *c->vertices.rest, &c->vertices.rest));
     for (size_t i = 0; i < n; i++) {
         struct tac_vertex_record row;
-        look_at_vertex(sim, (tac_lid)i, &row);
+        fill_vertex_row(sim, (tac_lid)i, &row);
         c->vertices.id[i] = row.id;
         c->vertices.mass[i] = row.mass;
         c->vertices.t[i] = row.t;
@@ -51,7 +51,7 @@ done:
     return err;
 }
 
-static tac_gid lowest(const struct tac_sim *sim, const tac_lid *v, int n, tac_lid *which)
+static tac_gid lowest_vertex(const struct tac_sim *sim, const tac_lid *v, int n, tac_lid *which)
 {
     *which = v[0];
     for (int k = 1; k < n; k++)
@@ -71,7 +71,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
     TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->segment_count, sizeof *c->mesh.segment_id, &c->mesh.segment_id));
     TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->mesh->segment_count, sizeof *c->mesh.segment, &c->mesh.segment));
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
-        lowest(sim, &s->mesh->triangle[3 * t], 3, &which);
+        lowest_vertex(sim, &s->mesh->triangle[3 * t], 3, &which);
         if (which >= sim->state.owned)
             continue;
         c->mesh.triangle_id[c->mesh.triangle_count] = part ? part->triangle_id[t] : t;
@@ -81,7 +81,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
         c->mesh.triangle_count++;
     }
     for (tac_lid g = 0; g < s->mesh->segment_count; g++) {
-        lowest(sim, &s->mesh->segment[2 * g], 2, &which);
+        lowest_vertex(sim, &s->mesh->segment[2 * g], 2, &which);
         if (which >= sim->state.owned)
             continue;
         c->mesh.segment_id[c->mesh.segment_count] = part ? part->segment_id[g] : g;
@@ -96,7 +96,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
         tac_alloc(sim->ctx, 4 * (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron, &c->mesh.tetrahedron));
     for (tac_lid t = 0; t < s->mesh->tetrahedron_count; t++) {
         const tac_lid *v = &s->mesh->tetrahedron[4 * (size_t)t];
-        lowest(sim, v, 4, &which);
+        lowest_vertex(sim, v, 4, &which);
         if (which >= sim->state.owned)
             continue;
         c->mesh.tetrahedron_id[c->mesh.tetrahedron_count] = part ? part->tetrahedron_id[t] : t;
@@ -252,7 +252,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
     const struct tac_scene *s = sim->scene;
     struct tac_checkpoint *c = NULL;
     *out = NULL;
-    if ((err = tac_agree(sim->ctx, tac_still_gather(sim))) != TAC_OK)
+    if ((err = tac_agree(sim->ctx, tac_immovable_gather(sim))) != TAC_OK)
         return err;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *c, &c));
     c->now = sim->state.now;
@@ -262,7 +262,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     c->tetrahedron_total = s->mesh->part ? s->mesh->part->tetrahedron_total : s->mesh->tetrahedron_count;
     if (write)
-        c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = look_at_vertex, .from = sim};
+        c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = fill_vertex_row, .from = sim};
     else
         TAC_TRY(collect_vertices(sim, c));
     TAC_TRY(collect_elements(sim, c));

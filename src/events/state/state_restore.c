@@ -1,4 +1,5 @@
-/* state_restore.c: the whole state into a simulation, from checkpoints' rows to the ranks that own their vertices. */
+/* state_restore.c: puts the whole state into a simulation: sends the rows of a checkpoint to the ranks that own their
+ * vertices. */
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After the first step that can fail alone, all ranks go on together or not at all. */
+/* Agrees on the error of a step that can fail on one rank alone, so that all ranks continue together or not at all. */
 #define TAC_TRY_AGREED(ctx, err, label)                                                                                \
     do {                                                                                                               \
         if ((err = tac_agree(ctx, err)) != TAC_OK)                                                                     \
@@ -69,7 +70,7 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(sim->state.pos[i].x, rows[k].x, sizeof rows[k].x);
         memcpy(sim->state.vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->state.impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
-        memcpy(&sim->still.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
+        memcpy(&sim->immovable.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
     }
     free(row);
     free(rows);
@@ -83,7 +84,7 @@ static enum tac_err restore_script(struct tac_sim *sim, const struct tac_script_
     if (sim->scripts.of[i] < 0 || o->next < 0 || o->next > sim->scripts.script[sim->scripts.of[i]].knot_count)
         return tac_fail(sim->ctx, TAC_ERR_INPUT,
                         "the checkpoint has a motion of vertex %" TAC_PRIGID
-                        " that the scene has not; go on with the scene that the checkpoint is of",
+                        " that the scene does not have; go on with the scene that the checkpoint is of",
                         o->vertex);
     struct tac_script *s = &sim->scripts.script[sim->scripts.of[i]];
     s->next = (int32_t)o->next;
@@ -110,7 +111,7 @@ static enum tac_err restore_scripts(struct tac_sim *sim, const struct tac_checkp
     return err;
 }
 
-/* Pairs on their way: each to all owners of its vertices, with its last distances. */
+/* A pair as it is sent to all owners of its vertices, with its last distances. */
 struct dispatch {
     size_t count, capacity, to_capacity, last_count, last_capacity, last_to_capacity;
     struct pair_row *pair; /* owned, (count) */
@@ -158,7 +159,7 @@ done:
     return err;
 }
 
-static void describe(const void *self, tac_gid id, void *ghost)
+static void describe_ghost(const void *self, tac_gid id, void *ghost)
 {
     const struct tac_sim *sim = self;
     const tac_lid v = local_id(sim, id);
@@ -166,9 +167,9 @@ static void describe(const void *self, tac_gid id, void *ghost)
     tac_ghost_describe(sim->scene, v, ghost);
 }
 
-/* Ghosts for all vertices of these pairs that are not known here. */
-static enum tac_err invite(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair,
-                           size_t count)
+/* Adds ghosts for all vertices of these pairs that this rank does not have. */
+static enum tac_err add_ghosts(struct tac_sim *sim, const struct tac_checkpoint *c, const struct pair_row *pair,
+                               size_t count)
 {
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
@@ -191,7 +192,7 @@ done:
     TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                 distinct, owner),
                 end);
-    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe, sim, sizeof *ghost, ghost), end);
+    TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe_ghost, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
         err = tac_ghost_add(tac_sim_halo(sim), &ghost[k], &v);
@@ -206,8 +207,8 @@ end:
     return err;
 }
 
-/* Watches a pair as deep as it was. */
-static enum tac_err active_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
+/* Activates a pair down to the layer group to which it was active. */
+static enum tac_err activate_again(struct tac_sim *sim, const struct pair_row *row, const double *last)
 {
     enum tac_err err = TAC_OK;
     tac_lid v[4] = {-1, -1, -1, -1};
@@ -226,8 +227,8 @@ static enum tac_err active_again(struct tac_sim *sim, const struct pair_row *row
         return TAC_OK;
 wrong:
     err = tac_fail(sim->ctx, TAC_ERR_INPUT,
-                   "the checkpoint watches a contact (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                   ", ...) that the scene has not; go on with the scene that the checkpoint is of",
+                   "the checkpoint has an active contact (vertices %" TAC_PRIGID ", %" TAC_PRIGID
+                   ", ...) that the scene does not have; go on with the scene that the checkpoint is of",
                    row->vertex[0], row->vertex[1]);
 done:
     return err;
@@ -241,7 +242,8 @@ static size_t groups_of(const struct pair_row *pair, size_t count)
     return groups;
 }
 
-/* Takes out the pairs in which no vertex of ours has a part: the rows came to the owners of all their vertices. */
+/* Removes the pairs in which no vertex of this rank takes part, because each row came to the owners of all its
+ * vertices. */
 static void leave_out(const struct tac_sim *sim, struct pair_row *pair, size_t *count, double *last)
 {
     size_t kept = 0, from = 0, to = 0;
@@ -272,9 +274,9 @@ static enum tac_err restore_pairs(struct tac_sim *sim, const struct tac_checkpoi
     if (tac_sim_halo(sim))
         leave_out(sim, pairs, &total, lasts);
     if (tac_sim_halo(sim))
-        TAC_TRY_END(invite(sim, c, pairs, total), end);
+        TAC_TRY_END(add_ghosts(sim, c, pairs, total), end);
     for (size_t k = 0; k < total && !err; k++) {
-        err = active_again(sim, &pairs[k], &lasts[at]);
+        err = activate_again(sim, &pairs[k], &lasts[at]);
         at += (size_t)pairs[k].groups;
     }
     TAC_TRY_AGREED(sim->ctx, err, end);

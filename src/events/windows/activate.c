@@ -1,16 +1,16 @@
-/* activate.c: active pairs and their layer groups: adds pairs (contact/pairs) and layer groups, keeps or undoes what
- * a window added, and drops them again. */
+/* activate.c: activates and deactivates pairs (contact/pairs) and their layer groups, and at the end of a window
+ * commits or rolls back those that the window added. */
 #include "contact/friction.h"
 #include "events/clock/rate_groups.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, NAPS = 8 /* a pair */ };
+enum { FIRST_EXTRA = 64, BREAKS_PER_VERTEX = 128, SLEEPS_PER_PAIR = 8 /* a pair */ };
 
-/* What is the pair's deepest layer group now? Sets period, last distance, and where the next one begins. */
-static struct tac_layer_group *refresh(struct tac_sim *sim, struct tac_pair *p)
+/* Finds the pair's deepest layer group. Sets its period, its last distance, and where the next one begins. */
+static struct tac_layer_group *refresh_deepest(struct tac_sim *sim, struct tac_pair *p)
 {
     int32_t begin = 0;
     const tac_time period = p->depth > 0 ? tac_model_group_of(sim->model, &p->form, p->depth, &begin) : 0;
@@ -110,10 +110,10 @@ static enum tac_err list_near(struct tac_sim *sim)
         if (all || sim->paths.near[i])
             sim->paths.near_list[sim->paths.near_count++] = i;
     }
-    TAC_TRY(tac_still_list(sim, all));
+    TAC_TRY(tac_immovable_list(sim, all));
     sim->paths.near_changed = false;
     /* Kinetic structures of one rank keep those of one instant. */
-    const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.judges ? 1 : BREAKS_PER_VERTEX;
+    const size_t each = sim->find.mode == TAC_DISCOVER_KDS && !sim->find.validates ? 1 : BREAKS_PER_VERTEX;
     TAC_TRY(tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
                      near * each + (all ? sim->paths.near_count : 0) + 1024, sizeof *sim->paths.breaks));
 done:
@@ -144,8 +144,8 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
     sim->active.group_count = groups;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.birth, &sim->active.birth_capacity, 4 * sim->active.live_pairs + 1024,
                      sizeof *sim->active.birth));
-    TAC_TRY(tac_grow(sim->ctx, &sim->active.nap, &sim->active.nap_capacity, NAPS * sim->active.live_pairs + 1024,
-                     sizeof *sim->active.nap));
+    TAC_TRY(tac_grow(sim->ctx, &sim->active.sleep, &sim->active.sleep_capacity,
+                     SLEEPS_PER_PAIR * sim->active.live_pairs + 1024, sizeof *sim->active.sleep));
     TAC_TRY(tac_grow(sim->ctx, &sim->active.kept, &sim->active.kept_capacity, sim->active.live_pairs,
                      sizeof *sim->active.kept));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, room));
@@ -207,7 +207,7 @@ void tac_active_rollback(struct tac_sim *sim, tac_time committed)
             sim->active.pair[k].births = 0;
             sim->active.pair[k].d_tick = sim->active.pair[k].d_tick_start;
             sim->active.pair[k].t_tick = sim->active.pair[k].t_tick_start;
-            refresh(sim, &sim->active.pair[k]);
+            refresh_deepest(sim, &sim->active.pair[k]);
         }
     sim->active.birth_count = 0;
 }
@@ -222,7 +222,7 @@ void tac_active_commit(struct tac_sim *sim)
 void tac_active_drop(struct tac_sim *sim, int32_t slot)
 {
     struct tac_pair *p = &sim->active.pair[slot];
-    struct tac_layer_group *group = refresh(sim, p);
+    struct tac_layer_group *group = refresh_deepest(sim, p);
     if (p->shared)
         tac_ranks_changed(sim);
     size_t index;
@@ -235,7 +235,7 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
     p->groups--;
     p->d_tick = INFINITY;
     if (p->depth > 0) {
-        refresh(sim, p);
+        refresh_deepest(sim, p);
         return;
     }
     tac_pairs_remove(&sim->active, slot);
@@ -259,7 +259,7 @@ void tac_active_destroy(struct tac_sim *sim)
     free(sim->active.free_slot);
     free(sim->active.birth);
     free(sim->active.deeper);
-    free(sim->active.nap);
+    free(sim->active.sleep);
     free(sim->active.kept);
     free(sim->active.loss);
     free(sim->active.lossy);

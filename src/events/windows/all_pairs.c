@@ -1,10 +1,9 @@
 /* all_pairs.c: contact discovery by all pairs over every straight segment between due instants: the plain reference
  * (docs/explanation/method.md, Finding contacts).
  *
- * It takes quadratic time and is easy to verify. There is one exception to looking at every pair: a pair is left alone
- * while the vertices together have not moved far enough since it was last looked at for its distance to have fallen to
- * its next layer. It shares the distance kernels with the other ways of discovery, and no candidate lists, trajectory
- * bounds, paths or windows.
+ * It takes quadratic time and is easy to verify. It looks at every pair, with one exception: since the last look at a
+ * pair, the vertices must have moved far enough for its distance to reach the next layer. It shares the distance
+ * kernels with the other modes of discovery, but no candidate lists, trajectory bounds, paths or windows.
  *
  * On several ranks every vertex is a ghost on every other rank, all ranks step together from instant to instant, and
  * each rank looks at the pairs whose first vertex it owns. */
@@ -64,7 +63,7 @@ static tac_gid edge_id(const struct tac_scene *s, tac_lid e)
     return s->mesh->part ? s->mesh->part->edge_id[e] : e;
 }
 
-/* Those whose lowest vertex is ours. */
+/* Lists the elements whose lowest vertex this rank owns. */
 static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
 {
     enum tac_err err = TAC_OK;
@@ -93,8 +92,9 @@ done:
     return err;
 }
 
-/* Every rank's records to every rank. */
-static enum tac_err spread(struct tac_sim *sim, const void *own, size_t count, size_t size, void *all, size_t *total)
+/* Sends every rank's records to every rank. */
+static enum tac_err gather_records(struct tac_sim *sim, const void *own, size_t count, size_t size, void *all,
+                                   size_t *total)
 {
     enum tac_err err;
     const size_t ranks = (size_t)sim->ctx->size;
@@ -120,7 +120,7 @@ done:
     return err;
 }
 
-/* All elements of the scene, and all its vertices as ghosts. */
+/* Gathers all elements of the scene, and makes all its vertices ghosts. */
 static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
 {
     enum tac_err err;
@@ -130,13 +130,14 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
         return own_elements(sim, all);
     err = tac_agree(sim->ctx, own_elements(sim, &own));
     for (int kind = 0; kind < 3 && !err; kind++)
-        err = spread(sim, own.list[kind], own.count[kind], sizeof(struct element), &all->list[kind], &all->count[kind]);
+        err = gather_records(sim, own.list[kind], own.count[kind], sizeof(struct element), &all->list[kind],
+                             &all->count[kind]);
     if (!err)
         err = tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *ghost, &ghost));
     for (tac_lid i = 0; i < sim->state.owned && !err; i++)
         tac_ghost_describe(sim->scene, i, &ghost[i]);
     if (!err)
-        err = spread(sim, ghost, (size_t)sim->state.owned, sizeof *ghost, &all->vertex, &all->vertex_count);
+        err = gather_records(sim, ghost, (size_t)sim->state.owned, sizeof *ghost, &all->vertex, &all->vertex_count);
     for (size_t k = 0; k < all->vertex_count && !err; k++) {
         tac_lid v;
         err = tac_ghost_add(tac_sim_halo(sim), &all->vertex[k], &v);
@@ -152,21 +153,21 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
     return err;
 }
 
-static tac_lid local(const struct tac_sim *sim, tac_gid id)
+static tac_lid local_vertex(const struct tac_sim *sim, tac_gid id)
 {
     return tac_sim_halo(sim) ? tac_ghost_find(tac_sim_halo(sim), id) : (tac_lid)id;
 }
 
-/* The pair of a first primitive (id a, vertices va) and a second one; its first vertex is ours. */
-static enum tac_err add(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_gid a, const tac_gid *va,
-                        tac_gid b, const tac_gid *vb)
+/* Adds the pair of a first primitive (id a, vertices va) and a second one; this rank owns its first vertex. */
+static enum tac_err add_entry(struct tac_sim *sim, struct oracle *o, enum tac_pair_type type, tac_gid a,
+                              const tac_gid *va, tac_gid b, const tac_gid *vb)
 {
     enum tac_err err = TAC_OK;
     struct entry e = {.key = tac_pair_key(type, (tac_lid)a, (tac_lid)b), .slot = -1, .type = (uint8_t)type};
     struct tac_form form;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     for (int i = 0; i < 4; i++)
-        e.v[i] = i < first ? local(sim, va[i]) : i < n ? local(sim, vb[i - first]) : -1;
+        e.v[i] = i < first ? local_vertex(sim, va[i]) : i < n ? local_vertex(sim, vb[i - first]) : -1;
     if (e.v[0] >= sim->state.owned || !tac_model_is_pair(sim->model, type, e.v))
         return TAC_OK;
     if (o->count >= 40000000)
@@ -190,13 +191,13 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         const tac_gid a = tac_sim_id(sim, i);
         for (size_t t = 0; t < all->count[0]; t++)
-            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_TRIANGLE, a, &a, all->list[0][t].id, all->list[0][t].v));
+            TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_TRIANGLE, a, &a, all->list[0][t].id, all->list[0][t].v));
         for (size_t g = 0; g < all->count[1]; g++)
-            TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_SEGMENT, a, &a, all->list[1][g].id, all->list[1][g].v));
+            TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_SEGMENT, a, &a, all->list[1][g].id, all->list[1][g].v));
         for (tac_lid j = 0; particle[i] && j < sim->state.count; j++) {
             const tac_gid b = tac_sim_id(sim, j);
             if (particle[j] && b > a)
-                TAC_TRY(add(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
+                TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
         }
     }
     struct tac_limit limit = {0};
@@ -204,19 +205,19 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
         tac_gid v[3];
         for (int i = 0; i < tac_pair_vertices(limit.type); i++)
             v[i] = tac_sim_id(sim, limit.v[i]);
-        TAC_TRY(add(sim, o, limit.type, limit.a, &v[0], limit.b, &v[1]));
+        TAC_TRY(add_entry(sim, o, limit.type, limit.a, &v[0], limit.b, &v[1]));
     }
     for (size_t e = 0; e < all->count[2] && !sim->scene->settings->two_d; e++)
         for (size_t f = 0; f < all->count[2]; f++) {
             const struct element *a = &all->list[2][e], *b = &all->list[2][f];
             if (a->id < b->id)
-                TAC_TRY(add(sim, o, TAC_PAIR_EDGE_EDGE, a->id, a->v, b->id, b->v));
+                TAC_TRY(add_entry(sim, o, TAC_PAIR_EDGE_EDGE, a->id, a->v, b->id, b->v));
         }
 done:
     return err;
 }
 
-static enum tac_err create(struct tac_sim *sim)
+static enum tac_err create_oracle(struct tac_sim *sim)
 {
     enum tac_err err;
     struct oracle *o = NULL;
@@ -234,7 +235,7 @@ done:
     return err;
 }
 
-static void destroy(struct tac_sim *sim)
+static void destroy_oracle(struct tac_sim *sim)
 {
     struct oracle *o = sim->find.oracle;
     if (o == NULL)
@@ -246,8 +247,8 @@ static void destroy(struct tac_sim *sim)
     sim->find.oracle = NULL;
 }
 
-/* Displacements over the straight segment now..t; the largest. */
-static double displacements(struct tac_sim *sim, tac_time t, double *u, double *extent)
+/* Computes the displacements over the straight segment now..t, and returns the largest one. */
+static double measure_displacements(struct tac_sim *sim, tac_time t, double *u, double *extent)
 {
     double most = 0;
     *extent = 0;
@@ -265,10 +266,10 @@ static double displacements(struct tac_sim *sim, tac_time t, double *u, double *
     return sqrt(most);
 }
 
-/* Looks at one pair over the segment; watches one more layer group if it may come so near: the segment may then be
- * shorter, and all look again. */
-static enum tac_err look_at(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent,
-                            bool *grew)
+/* Looks at one pair over the segment, and activates one more layer group if the pair may come so near. The segment may
+ * then become shorter, and all pairs are examined again. */
+static enum tac_err examine_pair(struct tac_sim *sim, struct oracle *o, struct entry *e, tac_time t, double extent,
+                                 bool *grew)
 {
     enum tac_err err = TAC_OK;
     double x[4][3], u[4][3];
@@ -309,17 +310,17 @@ done:
     return err;
 }
 
-static enum tac_err look_at_all(struct tac_sim *sim, struct oracle *o, tac_time t, bool *grew)
+static enum tac_err examine_all_pairs(struct tac_sim *sim, struct oracle *o, tac_time t, bool *grew)
 {
     enum tac_err err = TAC_OK;
-    double extent, step = 2 * displacements(sim, t, o->u, &extent);
+    double extent, step = 2 * measure_displacements(sim, t, o->u, &extent);
     for (size_t b = 0; b * BLOCK < o->count; b++) {
         if (o->wake[b] > o->travelled + step)
             continue;
         double least = INFINITY;
         for (size_t k = b * BLOCK; k < o->count && k < (b + 1) * BLOCK; k++) {
             if (o->entry[k].wake <= o->travelled + step)
-                TAC_TRY(look_at(sim, o, &o->entry[k], t, extent, grew));
+                TAC_TRY(examine_pair(sim, o, &o->entry[k], t, extent, grew));
             least = fmin(least, o->entry[k].wake);
         }
         o->wake[b] = least;
@@ -329,8 +330,9 @@ done:
     return err;
 }
 
-/* Until nobody watches more before the next instant of all. *t: that instant. */
-static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool *stuck)
+/* Finds the next instant *t of all ranks. It repeats the examination until no rank activates another layer group before
+ * that instant. */
+static enum tac_err find_next_instant(struct tac_sim *sim, tac_time limit, tac_time *t, bool *stuck)
 {
     enum tac_err err;
     struct oracle *o = sim->find.oracle;
@@ -348,7 +350,7 @@ static enum tac_err look(struct tac_sim *sim, tac_time limit, tac_time *t, bool 
         double begin_s = tac_wall_s();
         o->stuck = false;
         if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
-            TAC_TRY(tac_ranks_hold(sim, look_at_all(sim, o, *t, &grew)));
+            TAC_TRY(tac_ranks_hold(sim, examine_all_pairs(sim, o, *t, &grew)));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         int64_t tell[TAC_TELLS] = {0};
         tell[TAC_TELL_BROKEN] = grew;
@@ -363,14 +365,14 @@ done:
     return err;
 }
 
-static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+static enum tac_err advance_instants(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct oracle *o = sim->find.oracle;
     tac_time t, reached;
     bool stuck = false;
     int64_t tell[TAC_TELLS] = {0};
-    TAC_TRY(look(sim, limit, &t, &stuck));
+    TAC_TRY(find_next_instant(sim, limit, &t, &stuck));
     o->travelled += o->step;
     if (stuck) {
         err = tac_sim_stuck(sim);
@@ -388,4 +390,4 @@ done:
     return err;
 }
 
-const struct tac_discovery tac_discovery_all_pairs = {"all-pairs", create, advance, destroy};
+const struct tac_discovery tac_discovery_all_pairs = {"all-pairs", create_oracle, advance_instants, destroy_oracle};

@@ -1,6 +1,7 @@
-/* breakpoints.c: what a recorded run keeps (docs/explanation/audit.md): the points at which instants and knots rewrite
- * a vertex, told by bring() and tac_scripts_apply(), and where it is at both ends of each frame interval.  These looks
- * touch nothing, so a record is a function of the scene and its frames, as the trajectory is of the scene. */
+/* breakpoints.c: records breakpoints (docs/explanation/audit.md): the positions at which instants and knots rewrite a
+ * vertex (tac_advance_to() and tac_scripts_apply() report these), and its positions at both ends of each frame
+ * interval. Recording changes nothing in the simulation, so a record is a function of the scene and its frames, as the
+ * trajectory is a function of the scene. */
 #include "base/recorder.h"
 #include "events/sim.h"
 
@@ -13,8 +14,9 @@ enum tac_err tac_sim_record(struct tac_sim *sim, struct tac_recorder *record)
                                   sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL);
 }
 
-/* Did an instant or a knot at `now` rewrite it?  (The position of a scripted vertex is brought up to date without.) */
-static bool rewritten(const struct tac_sim *sim, tac_lid i)
+/* Did an instant or a knot at `now` rewrite the vertex? (The position of a scripted vertex may be updated without one.)
+ */
+static bool was_rewritten(const struct tac_sim *sim, tac_lid i)
 {
     const struct tac_script *s = sim->scripts.of[i] >= 0 ? &sim->scripts.script[sim->scripts.of[i]] : NULL;
     if (s != NULL && s->next > 0 && s->t == sim->state.now)
@@ -26,7 +28,7 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which)
 {
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         double x[3];
-        if (which != TAC_LOOK_ALL && rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
+        if (which != TAC_LOOK_ALL && was_rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
             continue;
         tac_position(sim, i, sim->state.now, x);
         tac_recorder_keep(sim->record, i, sim->state.now, x);

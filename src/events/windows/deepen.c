@@ -10,8 +10,8 @@
 
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
-/* There is no memory: several ranks hear of it at the end of the pass, one rank alone ends the pass. */
-static void failed(struct tac_sim *sim, enum tac_err err)
+/* Handles a lack of memory: on several ranks all are told at the end of the pass; on one rank the pass ends now. */
+static void report_no_memory(struct tac_sim *sim, enum tac_err err)
 {
     if (tac_sim_halo(sim))
         tac_ranks_failed(sim, err);
@@ -19,7 +19,7 @@ static void failed(struct tac_sim *sim, enum tac_err err)
         sim->control.failed = err;
 }
 
-/* More room in mid-pass: where several ranks run a pair, none may lack it. */
+/* Makes more room in mid-pass: if several ranks evaluate a pair, each of them must have the room. */
 static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
 {
     enum tac_err err;
@@ -28,11 +28,11 @@ static bool make_room(struct tac_sim *sim, struct tac_rate_group *c)
                      sizeof *sim->active.birth));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
 done:
-    failed(sim, err);
+    report_no_memory(sim, err);
     return err != TAC_OK;
 }
 
-/* The class of a period, which ticks from t on if it had no layer group before. */
+/* Finds the class of a period. If it had no layer group, it ticks from t on. */
 static enum tac_err class_from(struct tac_sim *sim, tac_time period, tac_time t, size_t *index)
 {
     enum tac_err err;
@@ -49,15 +49,15 @@ done:
     return err;
 }
 
-/* Free clocks: has a pair of several ranks become deeper so often in this pass that the rest of it would be messages
- * alone?  Each of its layers ticks, and is told, at instants of its own.  All owners find so alike. */
+/* Free clocks: has a pair of several ranks become deeper so often in this pass that the rest of the pass would consist
+ * of messages? Each of its layers ticks, and is sent, at instants of its own. All owners decide this alike. */
 static bool is_full(const struct tac_sim *sim, const struct tac_pair *p)
 {
     return sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE && p->shared && p->births >= SHARED_BIRTHS;
 }
 
-/* Watches one layer group more of slot from t on; false if there is no room or no further layer. */
-static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
+/* Activates one more layer group of the pair from t on. Returns false if there is no room or no further layer. */
+static bool activate_next_group(struct tac_sim *sim, int32_t slot, tac_time t)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     int32_t first = p->depth + 1, last;
@@ -72,7 +72,7 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     size_t index;
     const enum tac_err err = class_from(sim, period, t, &index);
     if (err) {
-        failed(sim, err);
+        report_no_memory(sim, err);
         return false;
     }
     struct tac_rate_group *c = &sim->active.rate_group[index];
@@ -101,11 +101,11 @@ static bool deepen(struct tac_sim *sim, int32_t slot, tac_time t)
     return true;
 }
 
-static bool deepen_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
+static bool activate_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
 {
     struct tac_pair *p = &sim->active.pair[slot];
     while (tac_pair_is_soon(p, d, speed * tac_seconds(sim, p->deep_period))) {
-        if (!deepen(sim, slot, t))
+        if (!activate_next_group(sim, slot, t))
             return false;
         p->d_least = d;
     }
@@ -117,12 +117,12 @@ bool tac_active_foresee(struct tac_sim *sim, int32_t slot, tac_time t, double d,
     struct tac_active *active = &sim->active;
     enum tac_err err;
     if (sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED)
-        return deepen_while_soon(sim, slot, t, d, speed);
+        return activate_while_soon(sim, slot, t, d, speed);
     TAC_TRY(tac_grow(sim->ctx, &active->deeper, &active->deeper_capacity, active->deeper_count + 1,
                      sizeof *active->deeper));
     active->deeper[active->deeper_count++] = (struct tac_deeper){slot, d, speed};
 done:
-    failed(sim, err);
+    report_no_memory(sim, err);
     return err == TAC_OK;
 }
 
@@ -130,7 +130,7 @@ void tac_active_deepen(struct tac_sim *sim, tac_time t)
 {
     for (size_t k = 0; k < sim->active.deeper_count; k++) {
         const struct tac_deeper *deeper = &sim->active.deeper[k];
-        if (!deepen_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
+        if (!activate_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
             sim->control.stop = TAC_STOP_ABORT; /* on several ranks a miss is found */
     }
     sim->active.deeper_count = 0;

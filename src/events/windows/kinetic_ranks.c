@@ -1,16 +1,16 @@
 /* kinetic_ranks.c: kinetic data structures on several ranks (docs/reference/kinetic.md, Across ranks).
  *
  * Each rank proves the pairs of its own primitives, from instant to instant, while a window is run.  The other pairs,
- * which have vertices of several ranks, are candidates as in speculative windows: they are judged when the window has
- * been run (speculate.c). */
+ * which have vertices of several ranks, are candidates as in speculative windows: they are validated after the window
+ * was run (speculate.c). */
 #include "events/ranks/ranks.h"
 #include "events/windows/kinetic_windows.h"
 #include "events/windows/validation.h"
 #include "events/windows/windows.h"
 #include <string.h>
 
-/* A layer group found in mid-window may tick so often as one that was active when it began; twice that until the window
- * ends, and once more, so that the shorter window in which it is run again is always shorter.
+/* A layer group that is activated in mid-window may have this many times as many ticks until the window's end as a
+ * layer group should have in a whole window, and one more; so the window in which it is run again is always shorter.
  */
 enum { AFRESH = 2 };
 
@@ -28,7 +28,8 @@ done:
     return err;
 }
 
-/* Room for the breakpoints of an instant: others wait for us, so rather more room in mid-pass. */
+/* Makes room for the breakpoints of an instant. In mid-pass it allocates more, because other ranks wait for this one.
+ */
 static enum tac_err room_for_instant(struct tac_sim *sim)
 {
     const size_t most = sim->paths.break_count + sim->paths.near_count;
@@ -37,8 +38,9 @@ static enum tac_err room_for_instant(struct tac_sim *sim)
     return tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity, 2 * most, sizeof *sim->paths.breaks);
 }
 
-/* What comes after a layer stack has ended, or while something is not active, is nonsense, but others wait for it. */
-static enum tac_err run_on(struct tac_sim *sim, tac_time end)
+/* Runs the rest of a pass after a pair has passed through its layer stack, or while a necessary layer is inactive. The
+ * result is wrong and will be discarded, but other ranks wait for the messages. */
+static enum tac_err run_unproven(struct tac_sim *sim, tac_time end)
 {
     enum tac_err err;
     tac_time t = sim->state.now;
@@ -52,7 +54,7 @@ done:
     return err;
 }
 
-static enum tac_err run(struct tac_sim *sim, tac_time end)
+static enum tac_err run_instants(struct tac_sim *sim, tac_time end)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
@@ -69,7 +71,7 @@ static enum tac_err run(struct tac_sim *sim, tac_time end)
         TAC_TRY(tac_kinetic_step(sim, end));
     }
     if (sim->state.now < end && !tac_ranks_down(sim))
-        TAC_TRY(run_on(sim, end));
+        TAC_TRY(run_unproven(sim, end));
 done:
     return err;
 }
@@ -77,7 +79,7 @@ done:
 enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end)
 {
     sim->paths.running = true;
-    const enum tac_err err = run(sim, end);
+    const enum tac_err err = run_instants(sim, end);
     sim->paths.running = false;
     for (int i = 0; i < TAC_KINDS; i++)
         sim->books.counters.executed[i] += sim->books.ticks[i];
@@ -85,7 +87,7 @@ enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end)
     return err;
 }
 
-void tac_kinetic_judge(const struct tac_sim *sim, struct tac_validation *validation)
+void tac_kinetic_validate(const struct tac_sim *sim, struct tac_validation *validation)
 {
     const struct tac_kinetic *k = sim->find.kinetic;
     const tac_time first = k->stuck_at < k->cut_at ? k->stuck_at : k->cut_at;
@@ -99,7 +101,8 @@ void tac_kinetic_restored(struct tac_sim *sim)
     sim->find.kinetic->built = false; /* its certificates were made for what has not happened */
 }
 
-/* A pair that the list has, and that certificates have proven since, may have been dropped. */
+/* Removes the slots of dropped pairs from the list: a pair on it may have been dropped after certificates proved it
+ * silent. */
 static void forget_dropped(struct tac_sim *sim)
 {
     struct tac_candidates *c = sim->view.candidates;

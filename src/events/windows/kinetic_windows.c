@@ -5,10 +5,11 @@
 #include "events/ranks/ranks.h"
 #include <stdlib.h>
 
-/* When a window ends all vertices and all active pairs are gone through: it has as many ticks as that costs. */
+/* The end of a window visits all vertices and all active pairs, so a window has at least as many ticks as that costs.
+ */
 enum { INSTANTS_AT_LEAST = 64, TICKS_PER_VERTEX = 2, TICKS_PER_PAIR = 4, TICKS_AT_LEAST = 256 };
 
-static enum tac_err create(struct tac_sim *sim)
+static enum tac_err create_kinetic(struct tac_sim *sim)
 {
     enum tac_err err;
     struct tac_candidates *c = NULL;
@@ -27,7 +28,7 @@ done:
     return err;
 }
 
-static void destroy(struct tac_sim *sim)
+static void destroy_kinetic(struct tac_sim *sim)
 {
     tac_kinetic_destroy(&sim->find.kinetic);
     tac_candidates_destroy(&sim->view.candidates);
@@ -35,8 +36,8 @@ static void destroy(struct tac_sim *sim)
     sim->find.kicked = NULL;
 }
 
-/* Who was kicked: do they keep to their plans?  Whom elastic forces, gravity and the like kick is listed by class; whom
- * contacts brought, by the pass. */
+/* Checks whether the vertices that were kicked stay in their plans. Those kicked by elastic forces, gravity and loads
+ * are listed by class; those moved by contacts are listed by the pass. */
 static void check_plans(struct tac_sim *sim)
 {
     struct tac_kinetic *k = sim->find.kinetic;
@@ -50,8 +51,8 @@ static void check_plans(struct tac_sim *sim)
         tac_kinetic_check(k, sim->find.kicked[i]);
 }
 
-/* The next instant, and that nothing inactive acts until then.  *next: it, or `limit` if nothing is due before
- * (*due false). */
+/* Finds the next instant and proves that no inactive layer acts until then. *next: the instant, or `limit` if no force
+ * is due before (then *due is false). */
 static enum tac_err prove_next(struct tac_sim *sim, tac_time limit, tac_time *next, bool *due)
 {
     enum tac_err err;
@@ -107,7 +108,7 @@ done:
     return err;
 }
 
-static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+static enum tac_err advance_kinetic(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
@@ -148,4 +149,4 @@ done:
     return err;
 }
 
-const struct tac_discovery tac_discovery_kinetic = {"kds", create, advance, destroy};
+const struct tac_discovery tac_discovery_kinetic = {"kds", create_kinetic, advance_kinetic, destroy_kinetic};

@@ -6,24 +6,25 @@
 #include "events/sim.h"
 #include "kds/kinetic.h"
 
-/* Local. Within a window: renews the certificates of sim->find.kinetic, and runs the next instant, or goes to `limit`
- * if none is left.  Stays where it is if a pair comes through the end of its layer stack before
- * (sim->find.kinetic->stuck). */
+/* Local. Within a window: renews the certificates of sim->find.kinetic and runs the next instant, or advances to
+ * `limit` if no instant is left. If a pair would pass through its whole layer stack before
+ * (sim->find.kinetic->stuck_at), it does not advance. */
 enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit);
 
 /* ---- several ranks: kinetic_ranks.c ---- */
 struct tac_validation;
-/* Collective. What several ranks need; sim->view.candidates is there. */
+/* Collective. Creates what several ranks need; sim->view.candidates must exist. */
 enum tac_err tac_kinetic_together(struct tac_sim *sim);
-/* Neighbours. In the place of tac_pass_run(): runs the pass up to `end`, and proves this rank's own pairs as it goes.
- * sim->state.now is the window's start before and after. */
+/* Neighbours. Replaces tac_pass_run(): runs the pass up to `end`, and proves this rank's own pairs before each instant.
+ * sim->state.now is the window's start before and after the call. */
 enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end);
-/* Local. What the pass found beside the list: a pair of this rank that comes through its layer stack, or a layer group
- * that would tick too often. */
-void tac_kinetic_judge(const struct tac_sim *sim, struct tac_validation *validation);
-/* Local. All is as it was when the window began. */
+/* Local. Adds to the validation what the pass found outside the candidate list: a pair of this rank that passes through
+ * its layer stack, or a layer group that would tick too often. */
+void tac_kinetic_validate(const struct tac_sim *sim, struct tac_validation *validation);
+/* Local. Call it after a rollback to the start of the window. */
 void tac_kinetic_restored(struct tac_sim *sim);
-/* Local. Between windows: drops what this rank's own certificates show to be silent for a while. */
+/* Local. Call it between windows: drops layer groups that will be silent for a while by this rank's own certificates.
+ */
 enum tac_err tac_kinetic_committed(struct tac_sim *sim);
 
 #endif

@@ -7,8 +7,8 @@
  * log is full writes it out (io/record/record_log.c). */
 #include "contact/friction.h"
 #include "events/forces/vertex_position.h"
+#include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
-#include "events/ranks/still.h"
 
 void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
 {
@@ -65,7 +65,7 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
 }
 
-/* The elements of one kind, by ascending period. */
+/* Ticks the due elements of one kind, by ascending period. */
 static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
 {
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
@@ -80,8 +80,9 @@ static inline void tick_elements(struct tac_sim *sim, int k, tac_time t)
     }
 }
 
-/* What contact takes of an instant is timed at one instant in so many: looking at the clock at each would be a good
- * part of what a small one costs.  A prime, since of nested clocks' instants every 2^k-th is of one kind. */
+/* The share of contact in the wall time is measured at one instant in so many, because reading the clock at each
+ * instant would be a large part of the cost of a small one. The number is a prime, because with nested clocks every
+ * 2^k-th instant is of the same kind. */
 enum { TIMED_INSTANTS = 127 };
 
 /* Is this instant timed? */
@@ -93,8 +94,8 @@ static bool is_timed(struct tac_sim *sim)
     return true;
 }
 
-/* An instant that was timed, and contact in it, into the means.  Where the process was interrupted meanwhile, it is not
- * to stand for all others: it counts as 16 of them at most. */
+/* Adds a timed instant, and the time of contact in it, to the means. If the process was interrupted during it, it must
+ * not dominate the means: it counts as 16 mean instants at most. */
 static void instant_took(struct tac_sim *sim, double instant_s, double contact_s)
 {
     enum { MEMORY = 64, MOST = 16 }; /* instants */
@@ -191,9 +192,9 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
         sim->paths.motion[i].speed2 = 0;
     }
-    tac_still_begin(sim);
+    tac_immovable_begin(sim);
     sim->paths.break_count = 0;
-    sim->active.nap_count = 0;
+    sim->active.sleep_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
     for (size_t c = 0; c < sim->active.rate_group_count; c++) {
@@ -209,8 +210,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         struct tac_pair *p = &sim->active.pair[k];
         p->active = 0;
         p->d_least = INFINITY;
-        p->nap_speed = INFINITY;
-        p->naps = -1;
+        p->sleep_speed = INFINITY;
+        p->last_sleep = -1;
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }
@@ -289,7 +290,7 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));
     }
-    tac_still_restore(sim);
+    tac_immovable_restore(sim);
     sim->books.dissipated = sim->books.dissipated_start;
     sim->books.work = sim->books.work_start;
     if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)

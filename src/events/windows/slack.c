@@ -1,26 +1,26 @@
 /* slack.c: which candidates must be looked at after a window (docs/reference/engine.md, Windows).
  *
- * Most candidates are far from their first layer in most windows.  Such a one keeps its *slack*: how far its distance
- * is over the one under which it must be looked at.  Each window takes from the slack what the distance may have
- * changed by.  So a record of 24 bytes and the motions of four vertices are all that most candidates are asked for;
- * their own records are touched when the slack is used up.
+ * Most candidates are far from their first layer in most windows. Such a candidate has a *slack*: the excess of its
+ * distance over the distance under which it must be looked at. Each window subtracts a bound of the change of the
+ * distance. So for most candidates only a record of 24 bytes and the motions of four vertices are read; the candidate's
+ * own record is read when the slack is used up.
  *
- * A pass may be run again. So a slack has two ends, at the start and at the end of the pass, and only a commit makes
- * the second one the first. */
+ * A pass may be run again. So a slack has two values, at the start and at the end of the pass, and only a commit
+ * replaces the first by the second. */
 #include "events/windows/slack.h"
 #include "events/windows/windows.h"
 
-/* What is foreseen about the next window's length when a pass is judged. */
+/* When a pass is validated, the next window is assumed to be this many times as long as wanted. */
 static const double LONGER = 2;
 
-/* What a candidate with this slack has as its distance, at least; its tolerance, which the slack is over, too, is for
- * rounding. */
+/* Returns a lower bound of the distance of a candidate with this slack. The tolerance, which the slack does not
+ * include, remains for rounding. */
 TAC_FOUR_INLINE double distance_of(const struct tac_candidate *q, double slack)
 {
     return q->next + tac_slack_margin(q) + slack;
 }
 
-/* Rounds down to single precision what is not negative. */
+/* Rounds a number that is not negative down to single precision. */
 TAC_FOUR_INLINE float lower(double x)
 {
     return (float)(x * (1 - 0x1p-22));
@@ -47,7 +47,7 @@ TAC_MORE_VERSIONS size_t tac_slack_use(struct tac_candidates *c, size_t begin, s
         s->start = now;
         if (now > 0) {
             const double change = tac_slack_change(move, s, &deviation);
-            if (now > factor * change + TAC_WANDER * deviation) {
+            if (now > factor * change + TAC_EXPECTED_DEVIATIONS * deviation) {
                 s->end = lower(now - change);
                 continue;
             }

@@ -8,13 +8,14 @@
 #include "events/sim.h"
 #include <string.h>
 
-enum { TAC_SLACKS = 32 }; /* candidates that are asked for together */
+enum { TAC_SLACKS = 32 }; /* candidates that are handled together */
 
-/* In the next windows a vertex is expected to leave its chord by up to so many times what it did in the last. */
-#define TAC_WANDER 4.
+/* In the next windows a vertex is expected to leave its chord by up to this many times its deviation in the last one.
+ */
+#define TAC_EXPECTED_DEVIATIONS 4.
 
-/* Margin above its next layer in which a candidate is looked at more closely: a twentieth of the distance; of a limit,
- * of its thickness, which its tolerance tells. */
+/* A candidate is looked at more closely when it is above its next layer by less than this margin, m: a twentieth of the
+ * layer's distance; for a limit, a twentieth of its thickness, which follows from its tolerance. */
 static inline double tac_slack_margin(const struct tac_candidate *q)
 {
     return .05 * (tac_pair_is_limit((enum tac_pair_type)q->type) ? 1e7 * q->tolerance : (double)q->next);
@@ -25,7 +26,7 @@ TAC_FOUR_INLINE double tac_slack_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* u of a vertex and, behind it, its deviation. */
+/* The row (u, deviation) of a vertex. */
 TAC_FOUR_INLINE tac_four tac_slack_row(const struct tac_move *move)
 {
     tac_four row;
@@ -33,9 +34,10 @@ TAC_FOUR_INLINE tac_four tac_slack_row(const struct tac_move *move)
     return row;
 }
 
-/* The most that the distance of a contact changes by over the pass along its chords, m, as tac_relative() tells it;
- * *deviation: and beside them.  The four (or fewer) pairs of vertices of different primitives are computed side by
- * side.  The rows are not an array: gcc would copy them in a loop, by halves and through memory. */
+/* The largest change of a contact's distance over the pass along the chords, m, as tac_relative() computes it;
+ * *deviation: what deviations from the chords may add to it.  The four (or fewer) pairs of vertices of different
+ * primitives are computed side by side.  The rows are not an array: gcc would copy them in a loop, by halves and
+ * through memory. */
 TAC_FOUR_INLINE double tac_slack_change(const struct tac_move *move, const struct tac_slack *s, double *deviation)
 {
     const bool edges = s->v[0] < 0;
@@ -52,25 +54,27 @@ TAC_FOUR_INLINE double tac_slack_change(const struct tac_move *move, const struc
     return sqrt(tac_slack_larger(tac_slack_larger(square[0], square[1]), tac_slack_larger(square[2], square[3])));
 }
 
-/* Candidate k must be looked at. */
+/* Sets that candidate k must be looked at. */
 static inline void tac_slack_clear(struct tac_candidates *c, size_t k)
 {
     c->slack.of[k].start = c->slack.of[k].end = -INFINITY;
 }
 
-/* Local. Once for each judgement of a pass up to `end`, before tac_slack_use(). */
+/* Local. Call it once for each validation of a pass up to `end`, before tac_slack_use(). */
 void tac_slack_begin(const struct tac_sim *sim, tac_time end);
-/* Local. Uses up what the motions of the pass take of the slacks of candidates [begin, begin + count) of the list,
- * count at most TAC_SLACKS.  Those that must be looked at are told in due[], in their order; how many. */
+/* Local. Subtracts from the slacks of candidates [begin, begin + count) of the list what the motions of the pass use
+ * up; count is at most TAC_SLACKS. Lists in due[] those that must be looked at, in their order, and returns their
+ * number. */
 size_t tac_slack_use(struct tac_candidates *c, size_t begin, size_t count, size_t due[TAC_SLACKS]);
-/* Local. The pass is right, and the next window will be at most `ahead` / 2 times as long. */
+/* Local. Call it when the pass is committed and the next window will be at most `ahead` / 2 times as long. */
 void tac_slack_commit(struct tac_candidates *c, double ahead);
-/* Local. After a commit: need candidate k not be looked at, ahead or in the window that was run? */
+/* Local. After a commit: is it unnecessary to look at candidate k, both ahead and in the window that was run? */
 static inline bool tac_slack_left(const struct tac_candidates *c, size_t k)
 {
     return c->slack.of[k].start > -INFINITY;
 }
-/* Local. After a commit: candidate k, whose distance now is at least q->d, has that as its slack, if it can have one.
+/* Local. After a commit: gives candidate k, whose distance now is at least q->d, a slack by that distance, if it can
+ * have one.
  */
 void tac_slack_lay(struct tac_candidates *c, size_t k);
 

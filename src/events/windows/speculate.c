@@ -13,9 +13,9 @@
 
 enum { SWINGS = 32 }; /* of a vertex about its chord in a window, times 2 pi */
 enum { QUIET_MARGIN = 4, COSTLY_MISSES = 4 };
-enum { FETCHED = 16 }; /* candidates that are looked at between the fetching of one, of its pair, and the look at it */
+enum { FETCHED = 16 }; /* how many candidates ahead a candidate, and then its pair, is fetched into the cache */
 
-static enum tac_err create(struct tac_sim *sim)
+static enum tac_err create_candidates(struct tac_sim *sim)
 {
     enum tac_err err;
     TAC_TRY(tac_candidates_create(&sim->view, &sim->view.candidates));
@@ -27,7 +27,7 @@ done:
     return err;
 }
 
-static void destroy(struct tac_sim *sim)
+static void destroy_candidates(struct tac_sim *sim)
 {
     tac_candidates_destroy(&sim->view.candidates);
 }
@@ -41,9 +41,9 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
     return near.d;
 }
 
-/* Watches one layer group more of q, of vertices v, whose distance is d now.  With free clocks a layer is a layer
- * group, and those of one depth tick about equally often: some more at once. */
-static enum tac_err active_more(struct tac_sim *sim, struct tac_candidate *q, const tac_lid v[4], double d)
+/* Activates one more layer group of q, with vertices v and distance d now. With free clocks each layer is a layer
+ * group, and those of similar depth tick about equally often, so some more are activated at once. */
+static enum tac_err activate_more(struct tac_sim *sim, struct tac_candidate *q, const tac_lid v[4], double d)
 {
     enum tac_err err;
     const bool nested = sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED;
@@ -58,9 +58,9 @@ done:
     return err;
 }
 
-/* Back to the window's start.  With kinetic structures all that the pass added stays, which is only silent: a rank may
- * have put it where it can tick by now. */
-static enum tac_err restore(struct tac_sim *sim, tac_time committed)
+/* Returns to the window's start. With kinetic structures all that the pass activated stays active, and is silent there,
+ * because a rank may have moved it to its class already. */
+static enum tac_err restore_window_start(struct tac_sim *sim, tac_time committed)
 {
     if (sim->find.kinetic == NULL)
         return tac_pass_rollback(sim, committed);
@@ -68,43 +68,46 @@ static enum tac_err restore(struct tac_sim *sim, tac_time committed)
     return tac_pass_rollback(sim, TAC_TIME_NEVER);
 }
 
-/* After a miss: back to the window's start, and watch what was found, unless it would tick too often until then. */
-static enum tac_err go_back(struct tac_sim *sim, const struct tac_validation *validation, bool costly)
+/* After a miss: returns to the window's start and activates what was missed, unless it would tick too often until the
+ * time of the miss. */
+static enum tac_err activate_missed(struct tac_sim *sim, const struct tac_validation *validation, bool costly)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->view.candidates;
-    TAC_TRY(restore(sim, validation->earliest));
+    TAC_TRY(restore_window_start(sim, validation->earliest));
     for (size_t k = 0; k < validation->count && !costly; k++) {
         struct tac_candidate *q = &c->list[validation->miss[k].candidate];
-        if (q->slot >= 0 && sim->active.pair[q->slot].overslept) {
-            TAC_TRY(tac_pace_stop(sim, q->slot));
+        if (q->slot >= 0 && sim->active.pair[q->slot].slept_too_long) {
+            TAC_TRY(tac_order_awake(sim, q->slot));
             continue;
         }
         if (q->slot >= 0 && sim->active.pair[q->slot].depth == sim->active.pair[q->slot].form.bottom)
             continue;
         tac_lid v[4];
         tac_slack_vertices(&c->slack.of[validation->miss[k].candidate], q, v);
-        TAC_TRY(active_more(sim, q, v, distance_now(sim, q, v)));
+        TAC_TRY(activate_more(sim, q, v, distance_now(sim, q, v)));
     }
     for (size_t k = 0; k < validation->count; k++)
         if (c->list[validation->miss[k].candidate].slot >= 0)
-            sim->active.pair[c->list[validation->miss[k].candidate].slot].overslept = 0;
+            sim->active.pair[c->list[validation->miss[k].candidate].slot].slept_too_long = 0;
     for (size_t k = 0; k < c->count; k++)
         if (c->list[k].slot >= 0)
             c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
-    err = tac_paces(sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
+    err = tac_order_sleep_speeds(
+        sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
 done:
     return err;
 }
 
-/* Did the deepest layer group of a pair do nothing in the pass, and is nothing of it to be kept? */
+/* Did the deepest layer group of a pair do nothing in the pass, and may it be dropped? */
 static bool was_silent(const struct tac_sim *sim, int32_t slot)
 {
     const struct tac_pair *p = slot >= 0 ? &sim->active.pair[slot] : NULL;
     return p != NULL && tac_validation_silent(p) && !tac_friction_has_state(&sim->active, slot);
 }
 
-/* A clean pass: watch what will be near, drop what has long been silent. */
+/* After a pass without misses: activates pairs that will be near, and drops layer groups that have been silent for
+ * long. */
 static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
 {
     enum tac_err err = TAC_OK;
@@ -136,7 +139,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         tac_slack_vertices(&c->slack.of[k], q, v);
         for (int i = 0; i < q->count; i++)
             deviation = c->move[v[i]].deviation > deviation ? c->move[v[i]].deviation : deviation;
-        const double wander = TAC_WANDER * deviation, soon = q->next + tac_slack_margin(q) + wander;
+        const double aside = TAC_EXPECTED_DEVIATIONS * deviation, soon = q->next + tac_slack_margin(q) + aside;
         bool approaching =
             (p == NULL || (!deepens && p->depth < p->form.bottom)) && q->d - 2 * ahead * q->change < soon;
         if (!silent && !approaching) {
@@ -156,8 +159,8 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         tac_near_pair(type, x, &near);
         q->d = tac_single_below(near.d - q->tolerance);
         if (approaching && q->d - 2 * ahead * q->change < soon &&
-            tac_sweep(type, x, u, q->next + wander, q->tolerance) <= 1) {
-            TAC_TRY(active_more(sim, q, v, near.d));
+            tac_sweep(type, x, u, q->next + aside, q->tolerance) <= 1) {
+            TAC_TRY(activate_more(sim, q, v, near.d));
             /* The speeds of its vertices are not known, which kept no breakpoints; a guess serves. */
             if (p == NULL) {
                 struct tac_pair *fresh = &sim->active.pair[q->slot];
@@ -191,10 +194,10 @@ done:
     return err;
 }
 
-/* Collective, where some rank needs a new list or a repair with others, for vertices that left their bounds. What this
- * rank has judged stands where its list stays as it was. */
-static enum tac_err mend_together(struct tac_sim *sim, tac_time reached, const struct tac_validation *own,
-                                  struct tac_validation *validation)
+/* Collective. To be called if some rank needs a new list, or a repair together with others, because vertices left their
+ * bounds. If the list of this rank does not change, its last validation remains valid. */
+static enum tac_err repair_together(struct tac_sim *sim, tac_time reached, const struct tac_validation *own,
+                                    struct tac_validation *validation)
 {
     enum tac_err err = TAC_OK;
     enum tac_repair what = validation->repair;
@@ -210,14 +213,14 @@ static enum tac_err mend_together(struct tac_sim *sim, tac_time reached, const s
     validation->earliest = own->earliest;
     validation->bottom = own->bottom;
     validation->period = own->period;
-    TAC_TRY(tac_validate(sim, reached, validation, anew ? TAC_JUDGE_LIST : TAC_JUDGE_NO_MORE));
+    TAC_TRY(tac_validate(sim, reached, validation, anew ? TAC_VALIDATE_LIST : TAC_VALIDATE_NO_MORE));
     TAC_TRY(tac_validation_reduce(sim, validation));
 done:
     return err;
 }
 
-/* Runs the pass, with kinetic structures if there are some.  How far it came. */
-static tac_time run(struct tac_sim *sim, tac_time end)
+/* Runs the pass, with kinetic structures if there are any. Returns the time that it reached. */
+static tac_time run_pass(struct tac_sim *sim, tac_time end)
 {
     if (sim->find.kinetic == NULL)
         return tac_pass_run(sim, end);
@@ -225,7 +228,8 @@ static tac_time run(struct tac_sim *sim, tac_time end)
     return end;
 }
 
-/* Runs a pass to `end`, unless it stands as it was run (not `again`), and judges it.  *reached: how far it came. */
+/* Runs a pass to `end`, unless the last run is still valid (`again` is false), and validates it. *reached: the time
+ * that it reached. */
 static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, struct tac_validation *validation,
                              tac_time *reached)
 {
@@ -239,7 +243,7 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     else
         tac_ranks_again(sim);
     if (again && (!tac_sim_halo(sim) || !tac_ranks_down(sim)))
-        *reached = run(sim, end);
+        *reached = run_pass(sim, end);
     TAC_TRY(sim->control.failed);
     begin_s = tac_wall_s();
     validation->bad = -1;
@@ -253,19 +257,19 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
         TAC_TRY(tac_ranks_hold(sim,
                                tac_candidates_repair(&sim->view, c, *reached - sim->paths.start, &validation->repair)));
     const bool able = calm && validation->repair == TAC_REPAIR_DONE && !(tac_sim_halo(sim) && tac_ranks_down(sim));
-    TAC_TRY(tac_validate(sim, *reached, validation, able ? TAC_JUDGE_LIST : TAC_JUDGE_NOTHING));
+    TAC_TRY(tac_validate(sim, *reached, validation, able ? TAC_VALIDATE_LIST : TAC_VALIDATE_NOTHING));
     const struct tac_validation own = *validation;
     TAC_TRY(tac_validation_reduce(sim, validation));
     validation->wild = validation->bad >= 0 || validation->wildest > 256 * c->skin;
     if (!validation->wild && validation->repair != TAC_REPAIR_DONE)
-        TAC_TRY(mend_together(sim, *reached, &own, validation));
+        TAC_TRY(repair_together(sim, *reached, &own, validation));
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     return err;
 }
 
-/* After a miss those run again that own a vertex of what is active anew, and those that meet them; what the others ran
- * stands. */
+/* After a miss, must this rank run the pass again? A rank must if it owns a vertex of a newly activated pair, or
+ * exchanges positions with such a rank; the pass of the other ranks remains valid. */
 static bool must_repeat(struct tac_sim *sim, const struct tac_validation *validation)
 {
     if (!tac_sim_halo(sim) || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
@@ -282,7 +286,7 @@ static bool must_repeat(struct tac_sim *sim, const struct tac_validation *valida
     return tac_ranks_concerned(sim, mark);
 }
 
-/* Between passes only the list of candidates knows pairs by their slots. */
+/* Sorts the active pairs in memory. Between passes only the list of candidates refers to pairs by their slots. */
 static enum tac_err sort_pairs(struct tac_sim *sim)
 {
     int32_t *slot;
@@ -293,7 +297,7 @@ static enum tac_err sort_pairs(struct tac_sim *sim)
     return err;
 }
 
-static enum tac_err advance(struct tac_sim *sim, tac_time limit)
+static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err = TAC_OK;
     struct tac_validation validation = {0};
@@ -314,7 +318,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
             const tac_time shorter = (reached - sim->state.now) / 4;
             if (shorter > 0) {
-                TAC_TRY(tac_ranks_hold(sim, restore(sim, sim->state.now)));
+                TAC_TRY(tac_ranks_hold(sim, restore_window_start(sim, sim->state.now)));
                 end = sim->state.now + shorter;
                 continue;
             }
@@ -336,7 +340,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
         wanted = costly && validation.period < wanted ? validation.period : wanted;
         again = shorter || cut || must_repeat(sim, &validation);
         if (again)
-            TAC_TRY(tac_ranks_hold(sim, go_back(sim, &validation, costly)));
+            TAC_TRY(tac_ranks_hold(sim, activate_missed(sim, &validation, costly)));
         if (validation.bottom <= sim->state.now && validation.earliest <= sim->state.now) {
             err = tac_sim_stuck(sim);
             goto done;
@@ -359,7 +363,7 @@ static enum tac_err advance(struct tac_sim *sim, tac_time limit)
     else if (!tac_ranks_down(sim))
         TAC_TRY(tac_ranks_hold(sim, tac_kinetic_committed(sim)));
     TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
-    TAC_TRY(tac_ranks_hold(sim, tac_paces(sim)));
+    TAC_TRY(tac_ranks_hold(sim, tac_order_sleep_speeds(sim)));
     tac_orders_exchange(sim);
     if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
         sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
@@ -370,4 +374,5 @@ done:
     return err;
 }
 
-const struct tac_discovery tac_discovery_speculate = {"speculate", create, advance, destroy};
+const struct tac_discovery tac_discovery_speculate = {"speculate", create_candidates, advance_window,
+                                                      destroy_candidates};

@@ -1,5 +1,5 @@
-/* validation.c: decides whether a layer was missed in a pass (docs/explanation/method.md, Finding contacts;
- * docs/reference/engine.md, Windows).
+/* validation.c: decides whether an inactive layer was reached, and thus missed, in a pass (docs/explanation/method.md,
+ * Finding contacts; docs/reference/engine.md, Windows).
  */
 #include "events/windows/validation.h"
 #include "broadphase/candidates.h"
@@ -23,7 +23,7 @@ static bool all_near(const struct tac_candidates *c, const struct tac_candidate 
     return true;
 }
 
-/* Are the paths of all its vertices here? Asks for those that are not. */
+/* Are the paths of all its vertices on this rank? Requests those that are not. */
 static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4])
 {
     bool here = true;
@@ -46,9 +46,9 @@ void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate
     tac_model_gather(sim->model, (enum tac_pair_type)q->type, v, x);
 }
 
-/* The ticks of a pair's deepest layer group tell its distance at instants that are at most its period apart, and apart
- * from the window's ends.  Do they prove that the pair stayed over the first layer that was not active?  What it may
- * have changed by between them is bounded by its top speed. */
+/* The ticks of a pair's deepest layer group have measured its distance at instants whose spacing, also from the
+ * window's ends, is at most the period. Do they prove that the pair stayed above the first inactive layer? Its largest
+ * speed bounds the change of distance between these instants. */
 static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
                         double speed)
 {
@@ -59,22 +59,23 @@ static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q
                 return false;
         }
     /* While ticks were skipped, the pair was over the first layer of its deepest group. */
-    if (p->nap_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
+    if (p->sleep_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
         return false;
     /* Without a tick the least distance is infinite, and says nothing. */
     return p->d_least < INFINITY && p->d_least - tac_seconds(sim, p->deep_period) * speed > p->next + q->tolerance;
 }
 
-/* How a candidate moved in the pass. */
+/* The motion of a candidate in the pass. */
 struct motion {
     double deviation; /* most that the paths of its vertices change its distance beside their chords, m */
     double speed;     /* most that its distance changes by in a second, m/s */
 };
 
-/* Where the candidates due[0 .. count - 1] may have moved in the pass.  Apart from the looks, whose branches follow
- * from these numbers: a branch that was foreseen wrongly costs all that its condition is computed from. */
+/* Bounds the motions of the candidates due[0 .. count - 1] in the pass. This is a loop of its own, before the looks
+ * whose branches depend on these numbers, because a mispredicted branch costs everything that its condition is computed
+ * from. */
 TAC_MORE_VERSIONS
-static void measure(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
+static void bound_motions(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
     const struct tac_candidates *c = sim->view.candidates;
     const double window_s = tac_seconds(sim, end - sim->paths.start);
@@ -112,28 +113,29 @@ static void measure(const struct tac_sim *sim, const size_t *due, size_t count, 
     }
 }
 
-/* When may q first have come so near that a skipped tick was not silent, at this speed (m/s)?  PENDING: the paths of
- * some of its vertices are not here. */
-static tac_time sweep_naps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
-                           const struct tac_pair *p, double speed, tac_time end)
+/* Returns the first time at which a skipped tick of q, with this speed (m/s), may not have been silent; TAC_TIME_NEVER:
+ * all were silent; PENDING: the paths of some of its vertices are not here. */
+static tac_time sweep_sleeps(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
+                             const struct tac_pair *p, double speed, tac_time end)
 {
     tac_time earliest = TAC_TIME_NEVER;
-    if (speed < p->nap_speed || p->naps < 0)
+    if (speed < p->sleep_speed || p->last_sleep < 0)
         return TAC_TIME_NEVER;
     if (p->shared && !paths_here(sim, q, v))
         return PENDING;
-    for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
-        const struct tac_nap *nap = &sim->active.nap[k];
-        if (speed < nap->speed || nap->from >= end)
+    for (int32_t k = p->last_sleep; k >= 0; k = sim->active.sleep[k].following) {
+        const struct tac_sleep *sleep = &sim->active.sleep[k];
+        if (speed < sleep->speed || sleep->from >= end)
             continue;
-        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, v, nap->from, nap->to < end ? nap->to : end,
-                                          nap->clear, q->tolerance);
+        const tac_time t = tac_path_sweep(sim, (enum tac_pair_type)q->type, v, sleep->from,
+                                          sleep->to < end ? sleep->to : end, sleep->clear, q->tolerance);
         earliest = t < earliest ? t : earliest;
     }
     return earliest;
 }
 
-/* When may q first come under its next layer in the pass, by the paths of its vertices?  As look_at(). */
+/* Returns the first time at which q may come under its next layer in the pass, by the paths of its vertices; the
+ * special values are those of sweep_sleeps(). */
 static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4],
                             const struct tac_pair *p, tac_time end)
 {
@@ -152,8 +154,9 @@ static tac_time sweep_paths(struct tac_sim *sim, const struct tac_candidate *q, 
     return tac_path_sweep(sim, type, v, from, end, p != NULL && p->births > 0 ? p->next : q->next, q->tolerance);
 }
 
-/* When may candidate k first come under its next layer in the pass?  TAC_TIME_NEVER: not at all, proven. */
-static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
+/* Returns the first time at which candidate k may come under its next layer in the pass; TAC_TIME_NEVER: it certainly
+ * does not. */
+static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct motion *m, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
     struct tac_candidate *q = &c->list[k];
@@ -170,15 +173,15 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
     q->acted = p != NULL && p->births == 0 && !tac_validation_silent(p);
     if (p != NULL) {
         *(p->shared ? &p->seen_speed : &p->speed) = m->speed;
-        p->overslept = 0;
+        p->slept_too_long = 0;
         tac_slack_vertices(&c->slack.of[k], q, v);
-        const tac_time overslept = sweep_naps(sim, q, v, p, m->speed, end);
-        if (overslept == PENDING)
+        const tac_time slept_too_long = sweep_sleeps(sim, q, v, p, m->speed, end);
+        if (slept_too_long == PENDING)
             return PENDING;
-        if (overslept != TAC_TIME_NEVER) {
-            p->overslept = 1;
+        if (slept_too_long != TAC_TIME_NEVER) {
+            p->slept_too_long = 1;
             *(p->shared ? &p->seen_awake : &p->awake) = end + AWAKE * (end - start);
-            return overslept;
+            return slept_too_long;
         }
     }
     if (p != NULL && ticks_prove(sim, q, p, m->speed)) {
@@ -207,8 +210,8 @@ static tac_time look_at(struct tac_sim *sim, size_t k, const struct motion *m, t
     return start + (tac_time)(s * (double)(end - start));
 }
 
-/* Enters what a look at candidate k found. */
-static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
+/* Adds the miss of candidate k at t to the validation. */
+static enum tac_err enter_miss(struct tac_sim *sim, struct tac_validation *validation, size_t k, tac_time t)
 {
     enum tac_err err = TAC_OK;
     const struct tac_candidate *q = &sim->view.candidates->list[k];
@@ -225,7 +228,7 @@ static enum tac_err enter(struct tac_sim *sim, struct tac_validation *validation
     validation->miss[validation->count++] = (struct tac_missed_contact){k, t};
     validation->earliest = t < validation->earliest ? t : validation->earliest;
     const struct tac_pair *p = q->slot >= 0 ? &sim->active.pair[q->slot] : NULL;
-    if (p != NULL && p->overslept)
+    if (p != NULL && p->slept_too_long)
         return TAC_OK; /* nothing is missing, but some of its ticks */
     if (p != NULL && p->depth == p->form.bottom && p->births == 0) {
         validation->bottom = t < validation->bottom ? t : validation->bottom;
@@ -238,11 +241,11 @@ done:
     return err;
 }
 
-static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation)
+static enum tac_err validate_list(struct tac_sim *sim, tac_time end, struct tac_validation *validation)
 {
     enum tac_err err = TAC_OK;
     struct tac_candidates *c = sim->view.candidates;
-    const size_t active = tac_candidates_active(c, end);
+    const size_t active = tac_candidates_before(c, end);
     for (size_t k = c->known; k < active; k++) {
         if (sim->state.now > c->start)
             c->list[k].d = -INFINITY; /* the list's start is past: look anew */
@@ -256,28 +259,29 @@ static enum tac_err validate(struct tac_sim *sim, tac_time end, struct tac_valid
         size_t due[TAC_SLACKS];
         struct motion motion[TAC_SLACKS];
         const size_t count = tac_slack_use(c, begin, active - begin < TAC_SLACKS ? active - begin : TAC_SLACKS, due);
-        measure(sim, due, count, end, motion);
+        bound_motions(sim, due, count, end, motion);
         for (size_t k = 0; k < count; k++)
-            TAC_TRY(enter(sim, validation, due[k], look_at(sim, due[k], &motion[k], end)));
+            TAC_TRY(enter_miss(sim, validation, due[k], find_contact_time(sim, due[k], &motion[k], end)));
     }
     c->slack.committed = false;
 done:
     return err;
 }
 
-enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation, enum tac_judge judge)
+enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validation *validation,
+                          enum tac_validation_part part)
 {
     enum tac_err err = TAC_OK;
     validation->open_count = 0;
-    if (judge != TAC_JUDGE_NO_MORE) {
+    if (part != TAC_VALIDATE_NO_MORE) {
         validation->count = 0;
         validation->earliest = validation->bottom = TAC_TIME_NEVER;
         validation->period = tac_windows_least(sim);
         if (sim->find.kinetic != NULL)
-            tac_kinetic_judge(sim, validation);
+            tac_kinetic_validate(sim, validation);
     }
-    if (judge == TAC_JUDGE_LIST)
-        TAC_TRY(validate(sim, end, validation));
+    if (part == TAC_VALIDATE_LIST)
+        TAC_TRY(validate_list(sim, end, validation));
 done:
     if (!tac_sim_halo(sim))
         return err;
@@ -285,10 +289,10 @@ done:
     tac_ranks_paths(sim);
     for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
         struct motion motion;
-        measure(sim, &validation->open[k], 1, end, &motion);
-        tac_time t = look_at(sim, validation->open[k], &motion, end);
+        bound_motions(sim, &validation->open[k], 1, end, &motion);
+        tac_time t = find_contact_time(sim, validation->open[k], &motion, end);
         TAC_CHECK(t != PENDING);
-        tac_ranks_failed(sim, enter(sim, validation, validation->open[k], t));
+        tac_ranks_failed(sim, enter_miss(sim, validation, validation->open[k], t));
     }
     return TAC_OK;
 }

@@ -1,5 +1,5 @@
-/* windows.c: the lengths of windows, and the statistics that are kept when one has been run (docs/reference/engine.md,
- * Windows).
+/* windows.c: chooses the lengths of windows, and computes the chords and deviations after a window was run
+ * (docs/reference/engine.md, Windows).
  */
 #include "events/windows/windows.h"
 #include "broadphase/candidates.h"
@@ -8,11 +8,12 @@
 #include <string.h>
 
 static const double STEP = 2; /* of lengths: with nested clocks a window then ends where slow forces tick */
-/* Costs in tests of boxes (.025 us), as those of lists and of looks (TAC_LOOK_COST): of a vertex and of a watched pair
- * in a window, of a tick that was silent or is computed again, of a pair that begins to be watched, and, on several
- * ranks, of a window's messages and collective calls. */
+/* Costs in tests of boxes (.025 us), like those of lists and of looks (TAC_LOOK_COST): of a vertex and of an active
+ * pair in a window, of a tick that was silent or is computed again, of the activation of a pair, and, on several ranks,
+ * of a window's messages and collective calls. */
 enum { VERTEX_COST = 10, WATCHED_COST = 2, TICK_COST = 4, FOUND_COST = 60, MEET_COST = 4000 };
-/* Without elastic forces all ticks are those of contacts, which cost more than the mean, and vertices move on lines. */
+/* Without elastic forces all ticks belong to contacts, whose ticks cost more than the mean, and vertices move on lines.
+ */
 enum { FREE_VERTEX_COST = 2, FREE_TICK_COST = 10 };
 enum {
     TICKS_PER_WINDOW = 16, /* at first */
@@ -27,23 +28,23 @@ enum {
                       * cost no more than what a window costs by itself */
 };
 
-/* Quanta; scenes are not longer (scene.h). A longer period is as good as this one, but sums of it would overflow. */
+/* Quanta. No scene is longer (scene.h), so longer periods can be replaced by this one; sums of them would overflow. */
 static const tac_time LONGEST = (tac_time)1 << 53;
 
-static tac_time bounded(tac_time period)
+static tac_time clamp_period(tac_time period)
 {
     return period < LONGEST ? period : LONGEST;
 }
 
-/* The period that most of the elastic work has; 0: there is none. */
+/* Returns the period with most of the elastic work; 0: there is none. */
 static tac_time elastic_period(const struct tac_sim *sim, double *work)
 {
-    return bounded(tac_elastic_main_period(sim->elastic, DAMPER, work));
+    return clamp_period(tac_elastic_main_period(sim->elastic, DAMPER, work));
 }
 
 static tac_time first_period(const struct tac_sim *sim)
 {
-    return bounded(tac_clock_period(sim->scene, sim->model->h1_min_s));
+    return clamp_period(tac_clock_period(sim->scene, sim->model->h1_min_s));
 }
 
 tac_time tac_windows_main_period(const struct tac_sim *sim)
@@ -53,7 +54,7 @@ tac_time tac_windows_main_period(const struct tac_sim *sim)
     return period ? period : first_period(sim);
 }
 
-/* The period with the most work on any rank. */
+/* Agrees on the period with the most work on any rank. */
 static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_time *period)
 {
     double most = work;
@@ -129,7 +130,7 @@ tac_time tac_windows_ask(const struct tac_sim *sim)
                                                                    : ticks * sim->windows.least_period;
 }
 
-/* All that windows of another length would make more or less of. */
+/* The cost contains everything that depends on the length of windows. */
 int64_t tac_windows_cost(struct tac_sim *sim)
 {
     const struct tac_counters *k = &sim->books.counters;
@@ -144,14 +145,14 @@ int64_t tac_windows_cost(struct tac_sim *sim)
     return since + WATCHED_COST * (int64_t)sim->active.pair_count;
 }
 
-/* Nothing is known of this length. */
+/* Forgets the costs, because the length has changed. */
 static void forget_costs(struct tac_windows *w)
 {
     w->cost = w->cost_counted = w->cost_s = w->count = w->cut = 0;
 }
 
-/* A frame or a knot cut a window: its cost is not one of this length.  Where all windows are cut so, the length is one
- * that cannot be had, and a shorter one comes, of which costs can be known. */
+/* A frame or a knot has cut a window, so its cost is not typical of this length and is left out. If all windows are
+ * cut, the length cannot be reached; then a shorter one is chosen, whose cost can be measured. */
 static void leave_out_cut(struct tac_windows *w)
 {
     w->cost = w->cost_counted;
@@ -198,7 +199,7 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     forget_costs(w);
 }
 
-/* Is every coordinate known, and at most so far from the origin? */
+/* Is every coordinate a number, of at most this magnitude? */
 static inline bool is_within(const double x[3], double most)
 {
     return fabs(x[0]) <= most && fabs(x[1]) <= most && fabs(x[2]) <= most;
@@ -253,8 +254,9 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
     return true;
 }
 
-/* Keeps the vertex to its trajectory bound from the start of the pass to its end, s after the list's start? */
-static bool holds(const struct tac_candidates *c, tac_lid i, double s, double *offset)
+/* Does the vertex stay in its trajectory bound from the start of the pass to its end, which is s after the list's
+ * start? */
+static bool keeps_to_bound(const struct tac_candidates *c, tac_lid i, double s, double *offset)
 {
     const struct tac_path_bound *path_bound = &c->path_bound[i];
     const struct tac_move *move = &c->move[i];
@@ -280,7 +282,7 @@ bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
     for (tac_lid i = 0; i < sim->state.owned && c->repair.leaver_count <= c->repair.leaver_most; i++) {
         if (c->path_bound[i].radius == 0)
             continue;
-        const bool held = holds(c, i, s, &offset);
+        const bool held = keeps_to_bound(c, i, s, &offset);
         if (keep) {
             c->path_bound[i].offset = offset;
         } else if (!held) {

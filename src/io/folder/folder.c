@@ -14,7 +14,7 @@
 #include "base/json_read.h"
 #include "io/folder/output.h"
 
-/* What a run makes, besides checkpoints; status.json, the mark, is handled apart: made first, removed last. */
+/* What a run makes, besides checkpoints; status.json, the mark, is handled separately: made first, removed last. */
 static const char *const RUN_FILES[] = {"frames.h5",     "frames.xdmf",   "energy.csv",    "scene.json",
                                         "run.json",      "record.h5",     "checkpoint.h5", "branch.json",
                                         "reactions.csv", "histories.csv", "histories.h5",  "steps.csv"};
@@ -31,7 +31,7 @@ static bool is_checkpoint(const char *name)
     return n >= 6 && n <= 18 && strcmp(digits + n, ".h5") == 0;
 }
 
-/* A run's file, or the temporary of one.  Those of the mark, and the ranks' lock, are handled apart. */
+/* A run's file, or the temporary of one.  Those of the mark, and the ranks' lock, are handled separately. */
 static bool is_run_file(const char *name)
 {
     char stem[256];

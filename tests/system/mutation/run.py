@@ -163,7 +163,7 @@ def main():
         print("skipped: no build by Ninja (--build, TACTUS_BUILD)")
         return SKIPPED
     known = {m[0]: m for m in mutants.MUTANTS}
-    names = list(known) if options.all else options.name or ["missed-pair", "undo-rung", "ghost-late", "late-slab"]
+    names = list(known) if options.all else options.name or ["missed-pair", "undo-layer-group", "ghost-late", "late-slab"]
     unknown = [n for n in names if n not in known]
     if unknown:
         sys.exit("no such fault: %s; there are %s" % (unknown[0], ", ".join(known)))

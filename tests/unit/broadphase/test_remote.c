@@ -73,7 +73,7 @@ static bool moves(const struct world *w, const tac_lid *v, int n)
 {
     bool any = false;
     for (int i = 0; i < n; i++)
-        any = any || !world_still(w, v[i]);
+        any = any || !world_immovable(w, v[i]);
     return any;
 }
 
@@ -168,8 +168,8 @@ static void look_at_features(const struct world *w, const char *when)
             const tac_gid id = tac_scene_id(w->sim->scene, p->v[i]);
             bool ours = p->v[i] < mesh->vertex_count && c->taken[p->v[i]];
             seen.flags++;
-            CHECK(vertex[id] == (!ours && world_still(w, id)), "seed %d, %s: %d remote primitives stand for vertex %d",
-                  (int)w->seed, when, vertex[id], (int)id);
+            CHECK(vertex[id] == (!ours && world_immovable(w, id)),
+                  "seed %d, %s: %d remote primitives stand for vertex %d", (int)w->seed, when, vertex[id], (int)id);
         }
     }
     free(edge);
@@ -244,7 +244,7 @@ static void repair(struct world *w, const char *when, double jump)
         bool again = false;
         for (size_t i = 0; i < c->repair.leaver_count; i++)
             again = again || tac_scene_id(w->sim->scene, c->repair.leaver[i]) == id;
-        int refuses = world_still(w, id) ||
+        int refuses = world_immovable(w, id) ||
                       (w->owner[id] == w->ctx.rank && (again || c->repair.leaver_count == c->repair.leaver_most));
         MPI_Allreduce(MPI_IN_PLACE, &refuses, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         if (refuses)

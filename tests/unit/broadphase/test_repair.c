@@ -176,7 +176,7 @@ static void leave(struct world *w, double now_s, double far)
         const double jump = pick(w, 3) ? c->skin : far;
         struct world_vertex *p = &w->vertex[id];
         const int owner = w->ctx.size > 1 ? w->owner[id] : 0;
-        if (world_still(w, id) || left[id] || of_rank[owner] >= most[owner])
+        if (world_immovable(w, id) || left[id] || of_rank[owner] >= most[owner])
             continue;
         left[id] = 1;
         of_rank[owner]++;
@@ -196,7 +196,7 @@ enum { KNOWN = 1, NOT_KNOWN = 2 };
 /* A window up to `end` was judged: the list is known so far.  Its distances tell which entries those are. */
 static void know(struct tac_candidates *c, tac_time end)
 {
-    const size_t active = tac_candidates_active(c, end);
+    const size_t active = tac_candidates_before(c, end);
     c->known = active > c->known ? active : c->known;
     for (size_t k = 0; k < c->count; k++)
         c->list[k].d = k < c->known ? KNOWN : NOT_KNOWN;

@@ -153,7 +153,7 @@ static inline void world_begin(struct world *w, uint64_t seed, const struct worl
     err = err ? err : tac_sim_create(&w->ctx, w->local ? w->local : w->whole, TAC_DISCOVER_SPECULATE, &w->sim);
     if (err)
         world_failed(w);
-    w->model->apart = true; /* as that of the simulation */
+    w->model->omit_immovable = true; /* as that of the simulation */
 }
 
 static inline void world_end(struct world *w)
@@ -168,7 +168,7 @@ static inline void world_end(struct world *w)
 
 /* ---- motion ---- */
 
-static inline bool world_still(const struct world *w, tac_gid id)
+static inline bool world_immovable(const struct world *w, tac_gid id)
 {
     return tac_model_is_immovable(w->model, id);
 }
@@ -203,7 +203,7 @@ static inline void world_bound(struct world *w, tac_gid id, double from_s)
     bool fixed = true; /* a body of which no vertex moves */
     const struct tac_body *body = &w->whole->settings->body[w->whole->mesh->vertex_body[id]];
     for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++)
-        fixed = fixed && world_still(w, i);
+        fixed = fixed && world_immovable(w, i);
     for (int k = 0; k < 3; k++) {
         p->velocity[k] = p->u[k] / world_seconds(WINDOW, w);
         p->centre[k] = p->x[k] - from_s * p->velocity[k];
@@ -221,7 +221,7 @@ static inline void world_start(struct world *w)
         struct world_vertex *p = &w->vertex[i];
         memset(p, 0, sizeof *p);
         memcpy(p->x, x + 3 * i, sizeof p->x);
-        if (!world_still(w, i))
+        if (!world_immovable(w, i))
             draw_motion(w, p, w->stir, .3 * w->stir, pick(w, 8) ? 0 : .4 * w->stir);
         world_bound(w, i, 0);
     }

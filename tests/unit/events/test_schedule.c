@@ -53,7 +53,7 @@ static int own_events(const struct world *w, struct event *list)
             const struct tac_pair *p = &sim->active.pair[g->group[i].pair];
             struct event e = {.period = g->period, .wake = g->wake[i], .group = 1};
             for (int k = 0; k < p->count; k++)
-                if (!world_still(w, tac_scene_id(sim->scene, p->v[k])))
+                if (!world_immovable(w, tac_scene_id(sim->scene, p->v[k])))
                     e.v[e.count++] = (int32_t)tac_scene_id(sim->scene, p->v[k]);
             add_event(list, &count, e);
         }
@@ -93,7 +93,7 @@ static int expected(const struct world *w, int from, int to, tac_time t, uint8_t
         if (t % e->period != 0 || !has_vertex_of(w, e, to))
             continue;
         for (int k = 0; k < e->count; k++)
-            if (w->owner[e->v[k]] == from && !world_still(w, e->v[k]) && !mark[e->v[k]]) {
+            if (w->owner[e->v[k]] == from && !world_immovable(w, e->v[k]) && !mark[e->v[k]]) {
                 mark[e->v[k]] = 1;
                 count++;
             }
@@ -203,8 +203,8 @@ static bool must_meet(const struct world *w, int rank, tac_time t)
         const struct event *e = &events.of[i];
         bool moves = false;
         for (int k = 0; k < e->count; k++)
-            moves =
-                moves || (!world_still(w, e->v[k]) && (w->owner[e->v[k]] == rank || w->owner[e->v[k]] == w->ctx.rank));
+            moves = moves ||
+                    (!world_immovable(w, e->v[k]) && (w->owner[e->v[k]] == rank || w->owner[e->v[k]] == w->ctx.rank));
         meet = meet || (t % e->period == 0 && (!e->group || e->wake <= t) && moves && has_vertex_of(w, e, rank) &&
                         has_vertex_of(w, e, w->ctx.rank));
     }
@@ -267,7 +267,7 @@ static void activate(struct world *w, const struct world_pair *p, int groups)
     tac_lid v[4] = {-1, -1, -1, -1};
     int32_t slot;
     for (int i = 0; i < tac_pair_vertices(p->type); i++)
-        ours = ours || (w->owner[p->v[i]] == w->ctx.rank && !world_still(w, p->v[i]));
+        ours = ours || (w->owner[p->v[i]] == w->ctx.rank && !world_immovable(w, p->v[i]));
     for (int i = 0; ours && i < tac_pair_vertices(p->type); i++)
         v[i] = know(w, (tac_lid)p->v[i]);
     for (int k = 0; ours && k < groups; k++) {
@@ -347,7 +347,7 @@ static void deepen(struct world *w, const struct world_pair *pair)
         return;
     struct event e = {.period = period, .group = 1};
     for (int k = 0; k < tac_pair_vertices(pair->type); k++)
-        if (!world_still(w, pair->v[k]))
+        if (!world_immovable(w, pair->v[k]))
             e.v[e.count++] = (int32_t)pair->v[k];
     events.of[events.count++] = e;
     look_at_messages(w, false);
@@ -433,7 +433,7 @@ static void look_at_paths(struct world *w)
     lay_paths(w);
     tac_ranks_again(sim);
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
-        if (sim->scene->mesh->part->vertex_id[v] >= 0 && !world_still(w, tac_scene_id(sim->scene, v)) && pick(w, 2))
+        if (sim->scene->mesh->part->vertex_id[v] >= 0 && !world_immovable(w, tac_scene_id(sim->scene, v)) && pick(w, 2))
             CHECK(!tac_ranks_want_path(sim, v), "vertex %d has no path yet", (int)v);
     w->drawn = 1 << 20; /* ranks have drawn different numbers */
     tac_ranks_paths(sim);

@@ -87,8 +87,8 @@ static void draw_window(struct world *w, const double *from, double pace)
     for (tac_lid i = 0; i < w->whole->mesh->vertex_count; i++) {
         memcpy(&c->x[3 * i], from + 3 * i, 3 * sizeof *from);
         for (int k = 0; k < 3; k++)
-            c->move[i].u[k] = world_still(w, i) ? 0 : pace * draw(w, -1, 1);
-        c->move[i].deviation = world_still(w, i) || pick(w, 2) ? 0 : .2 * pace * draw(w, 0, 1);
+            c->move[i].u[k] = world_immovable(w, i) ? 0 : pace * draw(w, -1, 1);
+        c->move[i].deviation = world_immovable(w, i) || pick(w, 2) ? 0 : .2 * pace * draw(w, 0, 1);
     }
 }
 
@@ -141,7 +141,7 @@ static void look_at_future(const struct world *w, size_t k, double ahead)
     tac_slack_vertices(&c->slack.of[k], q, v);
     for (int i = 0; i < q->count; i++)
         most = fmax(most, c->move[v[i]].deviation);
-    const double left = distance_at(w->sim, k, 1) - 2 * ahead * change(w->sim, k) - TAC_WANDER * most;
+    const double left = distance_at(w->sim, k, 1) - 2 * ahead * change(w->sim, k) - TAC_EXPECTED_DEVIATIONS * most;
     CHECK(left > 1.05 * q->next, "seed %d: candidate %zu is left alone, and is %g m from its layer in the next windows",
           (int)w->seed, k, left - q->next);
 }

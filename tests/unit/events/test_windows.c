@@ -17,7 +17,7 @@
 enum { MOMENTS = 9, SAMPLES = 24, MOST_SAMPLED = 40 };
 
 static struct {
-    int64_t deviations, leavers, missed, naps, slept, passes, births;
+    int64_t deviations, leavers, missed, sleeps, slept, passes, births;
 } seen;
 
 /* ---- paths: where a vertex is at t, from what the pass kept of it ---- */
@@ -222,7 +222,7 @@ static void look_at_all_pairs(const struct found *f)
 }
 
 /* Ticks that were skipped were silent, or their pair was found. */
-static void look_at_naps(const struct found *f)
+static void check_sleeps(const struct found *f)
 {
     const struct tac_sim *sim = f->sim;
     for (size_t slot = 0; slot < sim->active.pair_count; slot++) {
@@ -230,16 +230,17 @@ static void look_at_naps(const struct found *f)
         bool slept = false;
         if (!p->live)
             continue;
-        for (int32_t k = p->naps; k >= 0; k = sim->active.nap[k].following) {
-            const struct tac_nap *nap = &sim->active.nap[k];
-            const tac_time to = nap->to < sim->paths.end ? nap->to : sim->paths.end;
-            seen.naps++;
-            for (int i = 0; i <= MOST_SAMPLED && nap->from < to; i++)
-                slept = slept || distance_at(sim, (enum tac_pair_type)p->type, p->v,
-                                             nap->from + (to - nap->from) / MOST_SAMPLED * i) < nap->clear * (1 - 1e-6);
+        for (int32_t k = p->last_sleep; k >= 0; k = sim->active.sleep[k].following) {
+            const struct tac_sleep *sleep = &sim->active.sleep[k];
+            const tac_time to = sleep->to < sim->paths.end ? sleep->to : sim->paths.end;
+            seen.sleeps++;
+            for (int i = 0; i <= MOST_SAMPLED && sleep->from < to; i++)
+                slept = slept ||
+                        distance_at(sim, (enum tac_pair_type)p->type, p->v,
+                                    sleep->from + (to - sleep->from) / MOST_SAMPLED * i) < sleep->clear * (1 - 1e-6);
         }
         seen.slept += slept;
-        CHECK(!slept || p->overslept || missed_at(f, p->key) < TAC_TIME_NEVER,
+        CHECK(!slept || p->slept_too_long || missed_at(f, p->key) < TAC_TIME_NEVER,
               "a tick of pair %d was skipped, and not silent", (int)slot);
     }
 }
@@ -308,15 +309,15 @@ static void try_pass(struct experiment *e, int lengths, bool spoil)
             if (tac_candidates_build(&sim->view, c, end - sim->paths.start, 2 * (end - sim->paths.start)) != TAC_OK)
                 failed(e);
         }
-        if (tac_validate(sim, end, &validation, TAC_JUDGE_LIST) != TAC_OK)
+        if (tac_validate(sim, end, &validation, TAC_VALIDATE_LIST) != TAC_OK)
             failed(e);
         const struct found f = {sim, &validation, longest_way(sim)};
         look_at_all_pairs(&f);
-        look_at_naps(&f);
+        check_sleeps(&f);
     }
     /* What was activated in the pass goes, and what was active before it stays. */
     for (size_t k = 0; k < sim->active.pair_count; k++)
-        sim->active.pair[k].overslept = 0;
+        sim->active.pair[k].slept_too_long = 0;
     if (tac_pass_rollback(sim, sim->state.now) != TAC_OK || tac_state_collect(sim, false, &after) != TAC_OK)
         failed(e);
     same_state(before, after);
@@ -381,10 +382,10 @@ static void scene(const char *file, const char *const *change, int changes)
         try_pass(&spoilt, 16, k % 2 == 1);
     }
     same_end(&calm, &spoilt);
-    printf("%s: %d passes, %d layers born in them; %d deviations, %d leavers, %d pairs missed, %d naps, of which %d "
+    printf("%s: %d passes, %d layers born in them; %d deviations, %d leavers, %d pairs missed, %d sleeps, of which %d "
            "too long; %d and %d rollbacks\n",
            file, (int)seen.passes, (int)seen.births, (int)seen.deviations, (int)seen.leavers, (int)seen.missed,
-           (int)seen.naps, (int)seen.slept, (int)calm.sim->books.counters.rollbacks,
+           (int)seen.sleeps, (int)seen.slept, (int)calm.sim->books.counters.rollbacks,
            (int)spoilt.sim->books.counters.rollbacks);
     end(&calm);
     end(&spoilt);
@@ -397,7 +398,7 @@ int main(int argc, char **argv)
     scene("tests/system/equality/scenes/cloth-over-sphere.json", (const char *const[]){"contact.restitution=0.5"}, 1);
     scene("tests/system/equality/scenes/ball-between-walls.json", NULL, 0);
     scene("tests/unit/events/scenes/every-force.json", (const char *const[]){"time.end=0.125"}, 1);
-    CHECK(seen.births > 10 && seen.deviations > 1000 && seen.leavers > 10 && seen.missed > 100 && seen.naps > 100 &&
+    CHECK(seen.births > 10 && seen.deviations > 1000 && seen.leavers > 10 && seen.missed > 100 && seen.sleeps > 100 &&
               seen.slept > 10,
           "too little was tried");
     MPI_Finalize();

@@ -92,7 +92,7 @@ def too_narrow(path):
     with open("narrow.h5", "wb") as f:
         f.write(data[:12] + struct.pack("<Iq", zlib.crc32(data[512:]), len(data) - 512) + data[24:])
     check(tactus("info", "narrow.h5").code == 0, "info reads it")
-    refused(tactus("run", "--restart", "narrow.h5", "-o", "narrow", "--quiet"), 2, "remembers something of an element")
+    refused(tactus("run", "--restart", "narrow.h5", "-o", "narrow", "--quiet"), 2, "has the memory of an element")
 
 
 for name in sorted(os.listdir(OLDER)):

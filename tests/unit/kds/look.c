@@ -47,7 +47,7 @@ static void show_counts(const struct tac_sim *sim)
         }
     for (int32_t id = 0; tac_lists_view(k, id, &view); id++)
         tests[view.state]++;
-    printf("\"apart\":%lld,\"split\":%lld,\"open\":%lld,\"layers\":[", (long long)tests[TAC_LIST_APART],
+    printf("\"apart\":%lld,\"split\":%lld,\"open\":%lld,\"layers\":[", (long long)tests[TAC_LIST_SEPARATED],
            (long long)tests[TAC_LIST_SPLIT], (long long)tests[TAC_LIST_OPEN]);
     for (int i = 0; i < LAYERS; i++)
         printf("%s%lld", i ? "," : "", (long long)layer[i]);

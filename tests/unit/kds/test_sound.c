@@ -2,7 +2,7 @@
  * absurdly vague, all k, all queues, coordinates so far out that they are coarse, long ways between two instants - run
  * by kinetic structures and by all pairs.  A layer left out wrongly changes a bit.  test_sound [scenes [first]]. */
 #include "check.h"
-#include "events/ranks/still.h"
+#include "events/ranks/immovable.h"
 #include "events/sim.h"
 #include "overlap/overlap.h"
 #include <stdlib.h>
@@ -203,10 +203,10 @@ static bool same(const struct run *a, const struct run *b, const char **what)
             return false;
     *what = "impulses or layers";
     /* Written in one way: how they are split in two depends on the windows. */
-    (void)tac_still_gather(a->sim);
-    (void)tac_still_gather(b->sim);
+    (void)tac_immovable_gather(a->sim);
+    (void)tac_immovable_gather(b->sim);
     return memcmp(a->sim->state.impulse, b->sim->state.impulse, 3 * n * sizeof(double)) == 0 &&
-           memcmp(a->sim->still.rest, b->sim->still.rest, 3 * n * sizeof(double)) == 0 &&
+           memcmp(a->sim->immovable.rest, b->sim->immovable.rest, 3 * n * sizeof(double)) == 0 &&
            a->sim->books.deepest_ever == b->sim->books.deepest_ever;
 }
 

@@ -1,26 +1,26 @@
-/* still.c: the contact impulses of vertices that never move (still.h). */
-#include "events/ranks/still.h"
+/* immovable.c: adds up the contact impulses of vertices that never move (immovable.h). */
+#include "events/ranks/immovable.h"
 #include "base/exchange.h"
 #include "events/ranks/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the mass of all that moves times 1 m/s, as powers of two. */
+/* Units as powers of two, relative to the mass of everything that moves times 1 m/s. */
 enum { WHOLE_UNIT = -36, REST_UNIT = WHOLE_UNIT - 30 };
 
-enum tac_err tac_still_create(struct tac_sim *sim)
+enum tac_err tac_immovable_create(struct tac_sim *sim)
 {
-    return tac_alloc(sim->ctx, 3 * (size_t)sim->state.capacity, sizeof *sim->still.rest, &sim->still.rest);
+    return tac_alloc(sim->ctx, 3 * (size_t)sim->state.capacity, sizeof *sim->immovable.rest, &sim->immovable.rest);
 }
 
-void tac_still_destroy(struct tac_sim *sim)
+void tac_immovable_destroy(struct tac_sim *sim)
 {
-    free(sim->still.rest);
-    free(sim->still.list);
-    free(sim->still.start);
+    free(sim->immovable.rest);
+    free(sim->immovable.list);
+    free(sim->immovable.start);
 }
 
-enum tac_err tac_still_choose(struct tac_sim *sim)
+enum tac_err tac_immovable_choose(struct tac_sim *sim)
 {
     const struct tac_local_mesh *mesh = sim->scene->mesh;
     double heaviest = 0;
@@ -37,16 +37,16 @@ enum tac_err tac_still_choose(struct tac_sim *sim)
         (void)frexp(all, &exponent);
     exponent = exponent < -500 ? -500 : exponent > 500 ? 500 : exponent;
     /* What is added to this and taken off again is a whole multiple of the unit. */
-    sim->still.round[0] = ldexp(1.5, 52 + exponent + WHOLE_UNIT);
-    sim->still.round[1] = ldexp(1.5, 52 + exponent + REST_UNIT);
-    sim->still.unit = ldexp(1, exponent + WHOLE_UNIT);
+    sim->immovable.round[0] = ldexp(1.5, 52 + exponent + WHOLE_UNIT);
+    sim->immovable.round[1] = ldexp(1.5, 52 + exponent + REST_UNIT);
+    sim->immovable.unit = ldexp(1, exponent + WHOLE_UNIT);
     return TAC_OK;
 }
 
-enum tac_err tac_still_list(struct tac_sim *sim, bool all)
+enum tac_err tac_immovable_list(struct tac_sim *sim, bool all)
 {
     enum tac_err err = TAC_OK;
-    struct tac_still *s = &sim->still;
+    struct tac_immovable *s = &sim->immovable;
     s->count = 0;
     for (tac_lid i = 0; i < sim->state.count; i++) {
         if (!tac_model_is_immovable(sim->model, i) || !(sim->paths.near_pairs[i] > 0 || (all && i < sim->state.owned)))
@@ -59,9 +59,9 @@ done:
     return err;
 }
 
-void tac_still_begin(struct tac_sim *sim)
+void tac_immovable_begin(struct tac_sim *sim)
 {
-    struct tac_still *s = &sim->still;
+    struct tac_immovable *s = &sim->immovable;
     for (size_t k = 0; k < s->count; k++) {
         double *sum = &sim->state.impulse[3 * (size_t)s->list[k]], *low = &s->rest[3 * (size_t)s->list[k]];
         for (int i = 0; i < 3; i++) { /* so that the rest stays small */
@@ -72,29 +72,30 @@ void tac_still_begin(struct tac_sim *sim)
     }
 }
 
-void tac_still_restore(struct tac_sim *sim)
+void tac_immovable_restore(struct tac_sim *sim)
 {
-    const struct tac_still *s = &sim->still;
+    const struct tac_immovable *s = &sim->immovable;
     for (size_t k = 0; k < s->count; k++) {
         memcpy(&sim->state.impulse[3 * (size_t)s->list[k]], s->start[k].sum, sizeof s->start[k].sum);
         memcpy(&s->rest[3 * (size_t)s->list[k]], s->start[k].rest, sizeof s->start[k].rest);
     }
 }
 
-static bool any(const struct tac_sim *sim, tac_lid v)
+static bool has_impulse(const struct tac_sim *sim, tac_lid v)
 {
     for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
-        if (sim->state.impulse[k] != 0 || sim->still.rest[k] != 0)
+        if (sim->state.impulse[k] != 0 || sim->immovable.rest[k] != 0)
             return true;
     return false;
 }
 
-bool tac_still_owes(const struct tac_sim *sim, tac_lid v)
+bool tac_immovable_owes(const struct tac_sim *sim, tac_lid v)
 {
-    return v >= sim->state.owned && sim->model->apart && tac_model_is_immovable(sim->model, v) && any(sim, v);
+    return v >= sim->state.owned && sim->model->omit_immovable && tac_model_is_immovable(sim->model, v) &&
+           has_impulse(sim, v);
 }
 
-/* A sum on its way to its owner. */
+/* A message: a sum for the owner of its vertex. */
 struct owed {
     tac_gid id;
     double sum[3], rest[3];
@@ -107,27 +108,27 @@ static enum tac_err send_home(struct tac_sim *sim)
     int32_t *to = NULL;
     size_t count = 0, capacity = 0, to_capacity = 0, total = 0;
     for (tac_lid v = sim->state.owned; v < sim->state.count && !err; v++) {
-        if (sim->scene->mesh->part->vertex_id[v] < 0 || !tac_still_owes(sim, v))
+        if (sim->scene->mesh->part->vertex_id[v] < 0 || !tac_immovable_owes(sim, v))
             continue;
         err = tac_grow(sim->ctx, &owed, &capacity, count + 1, sizeof *owed);
         if (!err)
             err = tac_grow(sim->ctx, &to, &to_capacity, count + 1, sizeof *to);
         if (err)
             break;
-        double *sum = &sim->state.impulse[3 * (size_t)v], *low = &sim->still.rest[3 * (size_t)v];
+        double *sum = &sim->state.impulse[3 * (size_t)v], *low = &sim->immovable.rest[3 * (size_t)v];
         owed[count] = (struct owed){tac_sim_id(sim, v), {sum[0], sum[1], sum[2]}, {low[0], low[1], low[2]}};
         to[count++] = tac_sim_owner(sim, v);
     }
     TAC_TRY(tac_distribute(sim->ctx, err, count, to, owed, sizeof *owed, &came, &total));
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
         for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
-            sim->state.impulse[k] = sim->still.rest[k] = 0;
+            sim->state.impulse[k] = sim->immovable.rest[k] = 0;
     for (size_t k = 0; k < total; k++) {
         const tac_lid v = tac_id_find(sim->scene->mesh->part->vertex_id, sim->state.owned, came[k].id);
         TAC_CHECK(v >= 0);
         for (size_t i = 0; i < 3; i++) {
             sim->state.impulse[3 * (size_t)v + i] += came[k].sum[i];
-            sim->still.rest[3 * (size_t)v + i] += came[k].rest[i];
+            sim->immovable.rest[3 * (size_t)v + i] += came[k].rest[i];
         }
     }
 done:
@@ -137,15 +138,15 @@ done:
     return err;
 }
 
-enum tac_err tac_still_gather(struct tac_sim *sim)
+enum tac_err tac_immovable_gather(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (tac_sim_halo(sim) && sim->model->apart)
+    if (tac_sim_halo(sim) && sim->model->omit_immovable)
         TAC_TRY(send_home(sim));
     for (size_t k = 0; k < 3 * (size_t)sim->state.owned; k++) {
-        const double whole = sim->still.unit * floor(sim->still.rest[k] / sim->still.unit);
+        const double whole = sim->immovable.unit * floor(sim->immovable.rest[k] / sim->immovable.unit);
         sim->state.impulse[k] += whole;
-        sim->still.rest[k] -= whole;
+        sim->immovable.rest[k] -= whole;
     }
 done:
     return err;
