@@ -40,23 +40,24 @@ static const double *rest_of(const struct tac_element_group *g, size_t e)
     return e < first ? NULL : &g->rest.value[(size_t)g->element->width * (e - first)];
 }
 
-void tac_group_impulse(const struct tac_element_group *g, double h, size_t e, const double x[4][3],
-                       double impulse[4][3])
+void tac_group_impulse(const struct tac_element_group *g, double h, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                       double impulse[TAC_ELEMENT_NODES][3])
 {
-    memset(impulse, 0, 12 * sizeof(double));
+    memset(impulse, 0, TAC_ELEMENT_SIZE * sizeof(double));
     g->element->push(tac_forces_record(&g->elastic, e), rest_of(g, e), h, x, impulse);
 }
 
-void tac_group_damp(const struct tac_element_group *g, size_t e, const double x[4][3], double impulse[4][3])
+void tac_group_damp(const struct tac_element_group *g, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                    double impulse[TAC_ELEMENT_NODES][3])
 {
     double last[TAC_ELEMENT_MEMORY] = {0};
     const size_t width = (size_t)g->element->width;
     memcpy(last, &g->last.value[width * e], width * sizeof *last);
-    memset(impulse, 0, 12 * sizeof(double));
+    memset(impulse, 0, TAC_ELEMENT_SIZE * sizeof(double));
     g->element->memory->damp(tac_forces_record(&g->damper, e), last, x, impulse);
 }
 
-double tac_group_energy(const struct tac_element_group *g, size_t e, const double x[4][3])
+double tac_group_energy(const struct tac_element_group *g, size_t e, const double x[TAC_ELEMENT_NODES][3])
 {
     return g->element->energy(tac_forces_record(&g->elastic, e), rest_of(g, e), x);
 }
@@ -103,20 +104,21 @@ const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, int kind, 
     return g ? tac_forces_stencil(damping ? &g->damper : &g->elastic, e) : NULL;
 }
 
-void tac_elastic_impulse(const struct tac_rate_class *rate, int kind, size_t e, const double x[4][3],
-                         double impulse[4][3])
+void tac_elastic_impulse(const struct tac_rate_class *rate, int kind, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                         double impulse[TAC_ELEMENT_NODES][3])
 {
     const bool damping = kind == TAC_KIND_DAMPING;
     const struct tac_element_group *g = damping ? damper_group(rate, &e) : group_of(rate, kind);
     if (g == NULL)
-        memset(impulse, 0, 12 * sizeof(double));
+        memset(impulse, 0, TAC_ELEMENT_SIZE * sizeof(double));
     else if (damping)
         tac_group_damp(g, e, x, impulse);
     else
         tac_group_impulse(g, rate->h_s, e, x, impulse);
 }
 
-double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t e, const double x[4][3])
+double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t e,
+                             const double x[TAC_ELEMENT_NODES][3])
 {
     const struct tac_element_group *g = group_of(rate, kind);
     return g ? tac_group_energy(g, e, x) : 0;

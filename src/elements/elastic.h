@@ -108,13 +108,14 @@ void tac_group_tick(const struct tac_element_group *group, double h, const struc
 void tac_damping_tick(const struct tac_rate_class *rate, const struct tac_pos *pos, struct tac_vel *vel,
                       struct tac_book *book);
 
-/* Local. Impulses of a tick on the vertices of element e, or of damper e if it ticked now, (4,3), N s, at x (4,3); the
- * force itself, no kick; 0 behind the last node. */
-void tac_group_impulse(const struct tac_element_group *group, double h, size_t e, const double x[4][3],
-                       double impulse[4][3]);
-void tac_group_damp(const struct tac_element_group *group, size_t e, const double x[4][3], double impulse[4][3]);
-/* Local. Potential of element e at x (4,3), J. */
-double tac_group_energy(const struct tac_element_group *group, size_t e, const double x[4][3]);
+/* Local. Impulses of a tick on the vertices of element e, or of damper e if it ticked now, (TAC_ELEMENT_NODES, 3), N s,
+ * at x (TAC_ELEMENT_NODES, 3); the force itself, no kick; 0 behind the last node. */
+void tac_group_impulse(const struct tac_element_group *group, double h, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                       double impulse[TAC_ELEMENT_NODES][3]);
+void tac_group_damp(const struct tac_element_group *group, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                    double impulse[TAC_ELEMENT_NODES][3]);
+/* Local. Potential of element e at x (TAC_ELEMENT_NODES, 3), J. */
+double tac_group_energy(const struct tac_element_group *group, size_t e, const double x[TAC_ELEMENT_NODES][3]);
 
 /* ---- the same by number of kind, for all that a class ticks (docs/reference/engine.md: an instant) ---- */
 
@@ -124,9 +125,10 @@ size_t tac_class_count(const struct tac_rate_class *rate, int kind);
  * the kind has none. */
 const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, int kind, size_t e, int *count);
 /* Local. As tac_group_impulse(), tac_group_damp() and tac_group_energy(); 0 for other kinds. */
-void tac_elastic_impulse(const struct tac_rate_class *rate, int kind, size_t e, const double x[4][3],
-                         double impulse[4][3]);
-double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t e, const double x[4][3]);
+void tac_elastic_impulse(const struct tac_rate_class *rate, int kind, size_t e, const double x[TAC_ELEMENT_NODES][3],
+                         double impulse[TAC_ELEMENT_NODES][3]);
+double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t e,
+                             const double x[TAC_ELEMENT_NODES][3]);
 
 /* Local. The period that most of the elastic work has, 0 without any; *most: that work, over the period.  damper: what
  * a damper's tick counts in those of a spring. */

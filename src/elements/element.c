@@ -14,8 +14,6 @@ int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[T
     for (int k = 0; k < n; k++) {
         out[k] = (const struct tac_element *)keys[k];
         TAC_CHECK(out[k]->nodes >= 1 && out[k]->nodes <= TAC_ELEMENT_NODES && out[k]->width <= TAC_ELEMENT_MEMORY);
-        /* Six numbers take both places of a checkpoint's row. */
-        TAC_CHECK(out[k]->width <= 3 || out[k]->memory == NULL || out[k]->memory->tick_plastic == NULL);
     }
     return n;
 }

@@ -29,9 +29,10 @@
 #include <tactus/scene.h>
 
 enum {
-    TAC_ELEMENT_NODES = 4,  /* most nodes of an element; checkpoints have as many columns */
-    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain; of elements that yield 3; likewise */
+    TAC_ELEMENT_NODES = 4,  /* most nodes of an element: the room that those who evaluate one make for it */
+    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain, likewise */
     TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES,
+    TAC_ELEMENT_HESSIAN = TAC_ELEMENT_SIZE * TAC_ELEMENT_SIZE,
     TAC_ELEMENT_LISTS = TAC_ELEMENTS + 2 /* lists of a set: those of the table, and what an integrator adds */
 };
 

@@ -87,7 +87,7 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
                                                "period", tac_json_real(h)));
         }
         tac_json_append(&list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
-                                         (int)form.bottom, "rungs", groups));
+                                         (int)form.bottom, "layer_groups", groups));
     }
     if (json_object_set_new(report, "nest", list) != 0)
         err = fail_no_memory(ctx);

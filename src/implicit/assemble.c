@@ -114,7 +114,7 @@ static void add_elements(struct tac_implicit *sim, const double *x, enum tac_cur
         void (*const hessian)(const void *, const double *, const double(*)[3], double *) =
             element->convex && !as_is ? element->convex : element->hessian;
         const int size = 9 * w.nodes * w.nodes;
-        double at[4][3], dense[144], damped[144];
+        double at[TAC_ELEMENT_NODES][3], dense[TAC_ELEMENT_HESSIAN], damped[TAC_ELEMENT_HESSIAN];
         tac_implicit_gather(x, w.v, w.nodes, at);
         hessian(w.record, tac_implicit_rest(w.list, w.e), at, dense);
         for (int i = 0; i < size; i++)

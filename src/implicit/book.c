@@ -40,7 +40,7 @@ static void enter_dissipation(struct tac_implicit *sim)
                       s->limit / sim->weight * tac_implicit_slide_force(y, w) * (y * y));
     }
     for (struct tac_implicit_walk e = {0}; tac_implicit_next(sim, &e);) {
-        double at[4][3], g[4][3];
+        double at[TAC_ELEMENT_NODES][3], g[TAC_ELEMENT_NODES][3];
         if (!e.list->counted[e.e] || !(e.list->damping[e.e] > 0))
             continue;
         tac_implicit_gather(sim->x, e.v, e.nodes, at);
@@ -181,7 +181,7 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
 {
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const struct tac_element *element = w.list->element;
-        double at[4][3];
+        double at[TAC_ELEMENT_NODES][3];
         if (!w.list->counted[w.e])
             continue;
         tac_implicit_gather(sim->x, w.v, w.nodes, at);

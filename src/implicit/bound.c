@@ -72,7 +72,7 @@ static double bound_elements(const struct tac_implicit *sim)
             continue;
         for (size_t e = 0; e < l->count; e++) {
             const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            double x[4][3], p[4][3];
+            double x[TAC_ELEMENT_NODES][3], p[TAC_ELEMENT_NODES][3];
             tac_implicit_gather(sim->x, v, l->element->nodes, x);
             tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
             least = fmin(

@@ -258,13 +258,18 @@ done:
 
 static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
-    struct tac_element_state *all = NULL;
-    size_t total = 0;
-    const enum tac_err err =
-        gather(sim->ctx, TAC_OK, (size_t)c->element_count, c->element, sizeof *c->element, &all, &total);
-    if (!err)
-        tac_implicit_rests_in(sim, all, total);
-    free(all);
+    enum tac_err err = TAC_OK;
+    for (int kind = 0; kind < TAC_KINDS && !err; kind++) {
+        struct tac_element_states all = c->element[kind];
+        size_t total = 0;
+        all.row = NULL;
+        if (all.nodes > 0) /* on all ranks */
+            err = gather(sim->ctx, TAC_OK, (size_t)all.count, c->element[kind].row, tac_element_row_size(&all),
+                         &all.row, &total);
+        all.count = (tac_lid)total;
+        tac_implicit_rests_in(sim, kind, &all);
+        free(all.row);
+    }
     return err;
 }
 

@@ -35,7 +35,7 @@ static inline bool tac_implicit_reaches(const struct tac_implicit *sim, const ta
         mine |= tac_implicit_mine(sim, v[i]);
     return mine;
 }
-static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double out[4][3])
+static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double (*out)[3])
 {
     for (int i = 0; i < n; i++)
         memcpy(out[i], &x[3 * (size_t)v[i]], 3 * sizeof(double));
@@ -170,7 +170,7 @@ void tac_implicit_wind_hessian(const struct tac_implicit *sim, const struct tac_
 enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
 void tac_implicit_flow(struct tac_implicit *sim);
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
-void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count);
+void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_element_states *states);
 
 /* implicit_friction.c */
 /* Local. What friction goes by from now on: the pairs that touch at x. */

@@ -26,7 +26,7 @@ static enum tac_err make_list(struct tac_implicit *sim, int k, bool *any)
     for (size_t e = 0; e < l->count; e++) {
         const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
         const double yield = yield_of(sim, l->element, v);
-        double at[4][3], strain[TAC_ELEMENT_MEMORY];
+        double at[TAC_ELEMENT_NODES][3], strain[TAC_ELEMENT_MEMORY];
         if (!(yield > 0))
             continue;
         tac_implicit_gather(sim->scene->mesh->x, v, l->element->nodes, at);
@@ -76,51 +76,58 @@ void tac_implicit_flow(struct tac_implicit *sim)
 
 /* ---- checkpoints ---- */
 
-enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c)
+static enum tac_err rests_of_kind(struct tac_implicit *sim, int k, struct tac_element_states *s)
 {
-    enum tac_err err;
-    size_t count = 0;
-    for (int k = 0; k < sim->set.count; k++)
-        count += sim->list[k].yield != NULL ? sim->list[k].count : 0;
-    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *c->element, &c->element));
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        for (size_t e = 0; l->yield != NULL && e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
-            struct tac_element_state *row = &c->element[c->element_count];
-            if (!(l->yield[e] > 0) || !l->counted[e])
-                continue;
-            *row = (struct tac_element_state){.kind = tac_kind_of_element(k),
-                                              .id = sim->set.list[k].id[l->of[e]],
-                                              .vertex = {-1, -1, -1, -1},
-                                              .has = TAC_ELEMENT_RESTS};
-            for (int i = 0; i < l->element->nodes; i++)
-                row->vertex[i] = v[i];
-            memcpy(row->rest, &l->rest[e * (size_t)l->element->width], (size_t)l->element->width * sizeof *l->rest);
-            c->element_count++;
-        }
+    const struct tac_implicit_elements *l = &sim->list[k];
+    const enum tac_err err = tac_alloc(sim->ctx, l->yield ? l->count : 0, tac_element_row_size(s), &s->row);
+    for (size_t e = 0; !err && l->yield != NULL && e < l->count; e++) {
+        const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+        if (!(l->yield[e] > 0) || !l->counted[e])
+            continue;
+        struct tac_element_state *row = tac_element_row(s, s->count++);
+        row->id = sim->set.list[k].id[l->of[e]];
+        row->has = TAC_ELEMENT_RESTS;
+        for (int i = 0; i < s->nodes; i++)
+            row->vertex[i] = v[i];
+        memcpy(tac_element_rest(s, row), &l->rest[e * (size_t)s->width], (size_t)s->width * sizeof *l->rest);
     }
-    if (c->element_count > 0)
-        qsort(c->element, (size_t)c->element_count, sizeof *c->element, tac_element_state_compare);
-done:
+    if (s->count > 0)
+        qsort(s->row, (size_t)s->count, tac_element_row_size(s), tac_element_state_compare);
     return err;
 }
 
-void tac_implicit_rests_in(struct tac_implicit *sim, const struct tac_element_state *row, size_t count)
+enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
-    for (size_t r = 0; r < count; r++) {
-        const int k = tac_element_of_kind((int)row[r].kind);
-        struct tac_implicit_elements *l = k >= 0 && k < sim->set.count ? &sim->list[k] : NULL;
-        size_t low = 0, high = l != NULL && l->yield != NULL ? l->count : 0;
+    enum tac_err err = TAC_OK;
+    for (int k = 0; k < sim->set.count && !err; k++) {
+        const struct tac_element *element = sim->list[k].element;
+        if (element->memory == NULL) /* the implicit integrator's own elements, too, which have no kind */
+            continue;
+        struct tac_element_states *s = &c->element[tac_kind_of_element(k)];
+        *s = (struct tac_element_states){.nodes = element->nodes, .width = element->width};
+        err = rests_of_kind(sim, k, s);
+    }
+    return err;
+}
+
+void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_element_states *s)
+{
+    const int k = tac_element_of_kind(kind);
+    struct tac_implicit_elements *l = k >= 0 && k < sim->set.count ? &sim->list[k] : NULL;
+    if (l == NULL || l->yield == NULL || s->width < l->element->width)
+        return;
+    for (tac_lid r = 0; r < s->count; r++) {
+        const struct tac_element_state *row = tac_element_row(s, r);
+        size_t low = 0, high = l->count;
         while (low < high) { /* ascending by id */
             const size_t middle = low + (high - low) / 2;
-            if (sim->set.list[k].id[l->of[middle]] < row[r].id)
+            if (sim->set.list[k].id[l->of[middle]] < row->id)
                 low = middle + 1;
             else
                 high = middle;
         }
-        if (l == NULL || l->yield == NULL || low == l->count || sim->set.list[k].id[l->of[low]] != row[r].id)
-            continue; /* of other ranks */
-        memcpy(&l->rest[low * (size_t)l->element->width], row[r].rest, (size_t)l->element->width * sizeof *l->rest);
+        if (low < l->count && sim->set.list[k].id[l->of[low]] == row->id) /* else of other ranks */
+            memcpy(&l->rest[low * (size_t)l->element->width], tac_element_rest(s, row),
+                   (size_t)l->element->width * sizeof *l->rest);
     }
 }

@@ -123,7 +123,7 @@ static double difference(const struct tac_element *element, double a, double b)
 static void strain_ahead(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
                          double share, double *strain)
 {
-    double at[4][3];
+    double at[TAC_ELEMENT_NODES][3];
     tac_implicit_gather(sim->x, v, element->nodes, at);
     for (int i = 0; i < element->nodes && share != 0; i++)
         for (size_t k = 0; k < 3; k++)
@@ -134,7 +134,7 @@ static void strain_ahead(const struct tac_implicit *sim, const struct tac_elemen
 static void strain_before(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
                           double *strain)
 {
-    double at[4][3];
+    double at[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < element->nodes; i++)
         memcpy(at[i], &sim->past[TAC_PAST_NUMBERS * (size_t)v[i]], sizeof at[i]);
     element->memory->strain(v, at, strain);

@@ -50,7 +50,7 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
     TAC_TRY(tac_agree(sim->ctx, err));
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const int size = 3 * w.nodes;
-        double at[4][3], dense[144];
+        double at[TAC_ELEMENT_NODES][3], dense[TAC_ELEMENT_HESSIAN];
         tac_implicit_gather(sim->scene->mesh->x, w.v, w.nodes, at);
         tac_element_hessian(w.list->element, w.record, NULL, at, dense);
         for (int i = 0; i < w.nodes; i++)

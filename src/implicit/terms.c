@@ -63,7 +63,7 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
 {
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const struct tac_element *element = w.list->element;
-        double at[4][3];
+        double at[TAC_ELEMENT_NODES][3];
         if (!w.list->counted[w.e])
             continue;
         tac_implicit_gather(x, w.v, w.nodes, at);
@@ -74,7 +74,7 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
     }
 }
 
-static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const double g[4][3])
+static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const double (*g)[3])
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
@@ -84,7 +84,7 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
 {
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
-        double at[4][3], g[4][3];
+        double at[TAC_ELEMENT_NODES][3], g[TAC_ELEMENT_NODES][3];
         tac_implicit_gather(x, w.v, w.nodes, at);
         if (!dampers)
             w.list->element->push(w.record, tac_implicit_rest(w.list, w.e), -sim->weight, at, g);

@@ -193,18 +193,29 @@ static void compare_pairs(struct tac_state_comparison *c)
     }
 }
 
-static void compare_element(struct tac_state_comparison *c, const struct tac_element_state *a,
+/* One kind of elements in both files. */
+struct both {
+    const struct tac_element_states *a, *b;
+};
+
+/* Vertex k of a row, -1 where it has none: rows of a former format may have more room. */
+static tac_gid node_of(const struct tac_element_states *s, const struct tac_element_state *row, int k)
+{
+    return k < s->nodes ? row->vertex[k] : -1;
+}
+
+static void compare_element(struct tac_state_comparison *c, const struct both *kind, const struct tac_element_state *a,
                             const struct tac_element_state *b)
 {
     struct tac_tally *t = &c->tally[TAC_STATE_ELEMENTS];
+    const struct tac_element_states *s = kind->a, *u = kind->b;
     bool largest = compare_whole_numbers(t, a->has, b->has);
-    for (int k = 0; k < 4; k++)
-        largest = compare_whole_numbers(t, a->vertex[k], b->vertex[k]) || largest;
-    for (int k = 0; k < 3; k++) {
-        if (k > 0 && a->rest[k] == 0 && b->rest[k] == 0 && a->last[k] == 0 && b->last[k] == 0)
-            continue; /* not used by this kind of element, as far as one can tell */
-        largest = tac_tally_count(t, a->rest[k], b->rest[k], c->tolerance) || largest;
-        largest = tac_tally_count(t, a->last[k], b->last[k], c->tolerance) || largest;
+    for (int k = 0; k < s->nodes || k < u->nodes; k++)
+        largest = compare_whole_numbers(t, node_of(s, a, k), node_of(u, b, k)) || largest;
+    largest = (s->width != u->width && compare_whole_numbers(t, s->width, u->width)) || largest;
+    for (int k = 0; k < s->width && k < u->width; k++) {
+        largest = tac_tally_count(t, tac_element_rest(s, a)[k], tac_element_rest(u, b)[k], c->tolerance) || largest;
+        largest = tac_tally_count(t, tac_element_last(s, a)[k], tac_element_last(u, b)[k], c->tolerance) || largest;
     }
     if (largest) {
         t->vertex = (tac_lid)a->vertex[0];
@@ -212,21 +223,26 @@ static void compare_element(struct tac_state_comparison *c, const struct tac_ele
     }
 }
 
-static void compare_elements(struct tac_state_comparison *c)
+static void compare_elements_of(struct tac_state_comparison *c, const struct both *kind)
 {
-    const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
     struct tac_tally *t = &c->tally[TAC_STATE_ELEMENTS];
-    for (tac_lid i = 0, j = 0; i < a->element_count || j < b->element_count;) {
-        const int order = i == a->element_count   ? 1
-                          : j == b->element_count ? -1
-                                                  : tac_element_state_compare(&a->element[i], &b->element[j]);
+    for (tac_lid i = 0, j = 0; i < kind->a->count || j < kind->b->count;) {
+        const struct tac_element_state *x = i < kind->a->count ? tac_element_row(kind->a, i) : NULL;
+        const struct tac_element_state *y = j < kind->b->count ? tac_element_row(kind->b, j) : NULL;
+        const int order = x == NULL ? 1 : y == NULL ? -1 : tac_element_state_compare(x, y);
         if (order == 0)
-            compare_element(c, &a->element[i], &b->element[j]);
+            compare_element(c, kind, x, y);
         else if (compare_whole_numbers(t, order<0, order> 0)) /* one has it, one has not */
-            t->vertex = (tac_lid)(order < 0 ? a->element[i].vertex[0] : b->element[j].vertex[0]);
+            t->vertex = (tac_lid)(order < 0 ? x : y)->vertex[0];
         i += order <= 0;
         j += order >= 0;
     }
+}
+
+static void compare_elements(struct tac_state_comparison *c)
+{
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        compare_elements_of(c, &(struct both){&c->a.state->element[kind], &c->b.state->element[kind]});
 }
 
 static void compare_friction_states(struct tac_state_comparison *c)

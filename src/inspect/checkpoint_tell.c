@@ -58,14 +58,15 @@ static json_t *checkpoint_json(const struct tac_state_file *f)
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I}", "kind", "checkpoint", "path", tac_json_text(f->path), "name",
                   tac_json_text(a->name), "version", tac_json_text(a->version), "commit", tac_json_text(a->commit),
                   "scene_sha256", tac_json_text(a->sha256), "ranks", (json_int_t)a->ranks);
-    json_t *more = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "time",
-                             tac_json_real((double)c->now * tac_state_quantum_s(f)), "quanta", (json_int_t)c->now,
-                             "next_frame", (json_int_t)c->frame, "vertices", (json_int_t)c->vertex_total, "triangles",
-                             (json_int_t)c->triangle_total, "segments", (json_int_t)c->segment_total, "scripted",
-                             (json_int_t)c->script_count, "pairs", (json_int_t)c->pair_count, "layers",
-                             (json_int_t)w.layers, "rungs", (json_int_t)w.groups, "deepest_watched_layer",
-                             (json_int_t)w.deepest, "damped_or_plastic_elements", (json_int_t)c->element_count,
-                             "restarts", (json_int_t)c->restarts, "wall_s", c->wall_s, "bodies", bodies_json(f));
+    json_t *more =
+        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "time",
+                  tac_json_real((double)c->now * tac_state_quantum_s(f)), "quanta", (json_int_t)c->now, "next_frame",
+                  (json_int_t)c->frame, "vertices", (json_int_t)c->vertex_total, "triangles",
+                  (json_int_t)c->triangle_total, "segments", (json_int_t)c->segment_total, "scripted",
+                  (json_int_t)c->script_count, "pairs", (json_int_t)c->pair_count, "layers", (json_int_t)w.layers,
+                  "layer_groups", (json_int_t)w.groups, "deepest_watched_layer", (json_int_t)w.deepest,
+                  "damped_or_plastic_elements", (json_int_t)tac_checkpoint_elements(c), "restarts",
+                  (json_int_t)c->restarts, "wall_s", c->wall_s, "bodies", bodies_json(f));
     if (o == NULL || more == NULL || json_object_update(o, more) != 0) {
         json_decref(o);
         o = NULL;
@@ -96,11 +97,11 @@ static void print_checkpoint(FILE *out, const struct tac_state_file *f)
             c->vertex_total, c->triangle_total, c->segment_total, c->script_count);
     fprintf(out,
             "  contacts   %" TAC_PRILID " pairs watched, %" PRId64 " layers in %" PRId64
-            " rungs, the deepest is %" PRId64 "\n",
+            " layer groups, the deepest is %" PRId64 "\n",
             c->pair_count, w.layers, w.groups, w.deepest);
-    if (c->element_count > 0)
+    if (tac_checkpoint_elements(c) > 0)
         fprintf(out, "  elements   %" TAC_PRILID " damped or plastic, with strains of their last ticks and at rest\n",
-                c->element_count);
+                tac_checkpoint_elements(c));
     fprintf(out, "  written    by %" PRId64 " rank%s, after a wall time of %s and %" PRId64 " restart%s\n", a->ranks,
             a->ranks == 1 ? "" : "s", wall, c->restarts, c->restarts == 1 ? "" : "s");
     json_array_foreach(json_object_get(f->json, "bodies"), b, body)

@@ -5,11 +5,9 @@
 int tac_element_state_compare(const void *a, const void *b)
 {
     const struct tac_element_state *x = a, *y = b;
-    const tac_gid p[3] = {x->vertex[0], x->kind, x->id}, q[3] = {y->vertex[0], y->kind, y->id};
-    int k = 0;
-    while (k < 2 && p[k] == q[k])
-        k++;
-    return (p[k] > q[k]) - (p[k] < q[k]);
+    if (x->vertex[0] != y->vertex[0])
+        return x->vertex[0] < y->vertex[0] ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
 }
 
 int tac_friction_row_compare(const void *a, const void *b)
@@ -18,6 +16,14 @@ int tac_friction_row_compare(const void *a, const void *b)
     if (x->vertex[0] != y->vertex[0])
         return x->vertex[0] < y->vertex[0] ? -1 : 1;
     return x->key != y->key ? (x->key > y->key ? 1 : -1) : (x->layer > y->layer) - (x->layer < y->layer);
+}
+
+tac_lid tac_checkpoint_elements(const struct tac_checkpoint *c)
+{
+    tac_lid count = 0;
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        count += c->element[kind].count;
+    return count;
 }
 
 void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
@@ -43,7 +49,8 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     free(c->script);
     free(c->pair);
     free(c->last);
-    free(c->element);
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        free(c->element[kind].row);
     free(c->friction_state);
     free(c->folder.entry);
     for (int k = 0; k < TAC_LINES; k++)

@@ -7,6 +7,7 @@
 #ifndef TACTUS_STATE_SNAPSHOT_H
 #define TACTUS_STATE_SNAPSHOT_H
 
+#include "scene/kind.h"
 #include <tactus/accum.h>
 #include <tactus/counters.h>
 #include <tactus/scene.h>
@@ -35,16 +36,39 @@ struct tac_pair_state {
 /* The state of an element between its ticks: of a damper the strain at its last tick, of a plastic element its rest
  * values, of a wind the centre of its triangle (in 2D: segment) at its last tick. */
 struct tac_element_state {
-    int64_t kind;      /* of force (scene/kind.h): an element's or a load's */
-    tac_gid id;        /* edge, triangle, the hinge's edge; triangle or segment */
-    tac_gid vertex[4]; /* its stencil, -1 where unused */
-    int64_t has;       /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
-    double rest[3];    /* m; strain e00, e11, e01; rad; unused numbers are 0 */
-    double last[3];    /* of a wind: the centre at its last tick, m; a strain of six numbers is in both */
+    tac_gid id;       /* edge, triangle, the hinge's edge, tetrahedron; triangle or segment */
+    int64_t has;      /* TAC_ELEMENT_RESTS, TAC_ELEMENT_DAMPS or both; of a wind TAC_ELEMENT_DAMPS */
+    tac_gid vertex[]; /* (nodes): its stencil, -1 where unused; then what tac_element_rest() and _last() give */
 };
 enum { TAC_ELEMENT_RESTS = 1, TAC_ELEMENT_DAMPS = 2 };
-/* The order of a file's rows: by first vertex, kind, id; for any number of ranks. */
+/* The order of rows of one kind: by first vertex, then id; for any number of ranks. */
 int tac_element_state_compare(const void *a, const void *b);
+
+/* What the elements of one kind of force (scene/kind.h) remember: rows of one size, which the kind determines. */
+struct tac_element_states {
+    int32_t nodes, width; /* vertices of a row, numbers of a strain; the same on all ranks; 0, 0: there is no row */
+    tac_lid count;
+    void *row; /* owned, (count) of tac_element_row_size() bytes, ascending; each element on one rank */
+};
+static inline size_t tac_element_row_size(const struct tac_element_states *s)
+{
+    return sizeof(struct tac_element_state) + (size_t)s->nodes * sizeof(tac_gid) +
+           2 * (size_t)s->width * sizeof(double);
+}
+static inline struct tac_element_state *tac_element_row(const struct tac_element_states *s, tac_lid k)
+{
+    return (void *)((char *)s->row + tac_element_row_size(s) * (size_t)k);
+}
+/* (width): what is at rest: m; strain e00, e11, e01; rad.  0 where the element has none. */
+static inline double *tac_element_rest(const struct tac_element_states *s, const struct tac_element_state *row)
+{
+    return (void *)((char *)row + sizeof *row + (size_t)s->nodes * sizeof(tac_gid));
+}
+/* (width): the strain at the damper's last tick; of a wind: the centre at its last tick, m. */
+static inline double *tac_element_last(const struct tac_element_states *s, const struct tac_element_state *row)
+{
+    return tac_element_rest(s, row) + s->width;
+}
 /* The friction of an active pair, or of one of its layer groups. */
 struct tac_friction_row {
     uint64_t key;      /* of the pair */
@@ -142,10 +166,11 @@ struct tac_checkpoint {
     struct tac_friction_row *friction_state; /* owned */
     tac_lid last_count;
     double *last; /* owned, (last_count): per layer group the distance at its last active tick, or infinity, m */
-    tac_lid element_count;
-    struct tac_element_state *element; /* owned, in their order; each element on one rank */
+    struct tac_element_states element[TAC_KINDS]; /* by kind */
 };
 
+/* Local. This rank's rows of all kinds. */
+tac_lid tac_checkpoint_elements(const struct tac_checkpoint *checkpoint);
 void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);
 
 #endif

@@ -19,7 +19,7 @@ static void group_energy(const struct tac_sim *sim, struct tac_accum *sum, const
 {
     for (size_t e = 0; e < g->elastic.count; e++) {
         const tac_lid *v = tac_forces_stencil(&g->elastic, e);
-        double x[4][3];
+        double x[TAC_ELEMENT_NODES][3];
         if (!tac_stencil_mine(sim->scene, v, g->element->nodes))
             continue;
         for (int k = 0; k < g->element->nodes; k++)

@@ -206,7 +206,7 @@ void tac_held_works(struct tac_sim *sim, const struct tac_rate_class *rate, cons
     for (size_t k = 0; k < f->held_count; k++) {
         const size_t e = (size_t)f->held[k];
         const tac_lid *v = tac_forces_stencil(f, e);
-        double x[4][3], j[4][3];
+        double x[TAC_ELEMENT_NODES][3], j[TAC_ELEMENT_NODES][3];
         for (int i = 0; i < n; i++)
             memcpy(x[i], sim->state.pos[v[i]].x, sizeof x[i]);
         if (dampers)

@@ -102,66 +102,87 @@ done:
     return err;
 }
 
-static void copy_memory(const struct place *p, struct tac_element_state *row, bool into_row)
+/* What a row has of one of the two, (width). */
+static double *value_of(const struct tac_element_states *s, const struct tac_element_state *row, int64_t has)
 {
-    /* A strain of six numbers takes both places: what has it does not yield. */
-    const bool both = p->width > 3;
-    double *value = both || p->has == TAC_ELEMENT_RESTS ? row->rest : row->last;
-    const size_t first = (size_t)(both ? 3 : p->width), more = (size_t)p->width - first;
-    memcpy(into_row ? value : p->value, into_row ? p->value : value, first * sizeof *value);
-    if (both)
-        memcpy(into_row ? row->last : p->value + 3, into_row ? p->value + 3 : row->last, more * sizeof *value);
+    return has == TAC_ELEMENT_RESTS ? tac_element_rest(s, row) : tac_element_last(s, row);
+}
+
+/* Rows for the places begin .. end, which are of one kind. */
+static enum tac_err collect_kind(struct tac_sim *sim, const struct place *place, size_t begin, size_t end,
+                                 struct tac_element_states *s)
+{
+    enum tac_err err;
+    struct tac_element_state *row = NULL;
+    TAC_TRY(tac_alloc(sim->ctx, end - begin, tac_element_row_size(s), &s->row));
+    for (size_t k = begin; k < end; k++) {
+        const struct place *p = &place[k];
+        if (!p->mine)
+            continue;
+        if (row == NULL || row->id != p->id) {
+            row = tac_element_row(s, s->count++);
+            row->id = p->id;
+            for (int i = 0; i < s->nodes; i++)
+                row->vertex[i] = i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1;
+        }
+        row->has |= p->has;
+        memcpy(value_of(s, row, p->has), p->value, (size_t)p->width * sizeof *p->value);
+    }
+    if (s->count > 0)
+        qsort(s->row, (size_t)s->count, tac_element_row_size(s), tac_element_state_compare);
+done:
+    return err;
+}
+
+/* The size of the rows of every kind of the scene, whether this rank has one or not. */
+static void set_sizes(const struct tac_sim *sim, struct tac_element_states s[TAC_KINDS])
+{
+    for (int k = 0; k < sim->elastic->element_count; k++) {
+        const struct tac_element *element = sim->elastic->element[k];
+        s[tac_kind_of_element(k)] = (struct tac_element_states){.nodes = element->nodes, .width = element->width};
+    }
+    s[TAC_KIND_LOAD] = (struct tac_element_states){.nodes = sim->scene->settings->two_d ? 2 : 3, .width = 3};
 }
 
 enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
     struct place *place = NULL;
-    size_t count = 0, n = 0;
+    size_t count = 0;
+    set_sizes(sim, c->element);
     TAC_TRY(list_places(sim, &place, &count));
-    TAC_TRY(tac_alloc(sim->ctx, count, sizeof *c->element, &c->element));
-    for (size_t k = 0; k < count; k++) {
-        const struct place *p = &place[k];
-        if (!p->mine)
-            continue;
-        if (n == 0 || c->element[n - 1].kind != p->kind || c->element[n - 1].id != p->id) {
-            c->element[n++] = (struct tac_element_state){.kind = p->kind, .id = p->id, .vertex = {-1, -1, -1, -1}};
-            for (int i = 0; i < p->vertices; i++)
-                c->element[n - 1].vertex[i] = tac_sim_id(sim, p->stencil[i]);
-        }
-        c->element[n - 1].has |= p->has;
-        copy_memory(p, &c->element[n - 1], true);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && place[end].kind == place[begin].kind;)
+            end++;
+        TAC_TRY(collect_kind(sim, place, begin, end, &c->element[place[begin].kind]));
     }
-    c->element_count = (tac_lid)n;
-    if (n)
-        qsort(c->element, n, sizeof *c->element, tac_element_state_compare);
 done:
     free(place);
     return err;
 }
 
-/* Sends each row to all owners of its vertices. */
-static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner,
-                                  struct tac_element_state **rows, size_t *total)
+/* Collective. Each row of a kind to all owners of its vertices; owner: (count, nodes). */
+static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_element_states *s, const int32_t *owner,
+                                  char **rows, size_t *total)
 {
     enum tac_err err;
-    const size_t most = 4 * (size_t)c->element_count;
-    struct tac_element_state *row = NULL;
+    const size_t nodes = (size_t)s->nodes, size = tac_element_row_size(s), most = nodes * (size_t)s->count;
+    char *row = NULL;
     int32_t *to = NULL;
     size_t n = 0;
-    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *row, &row));
+    TAC_TRY(tac_alloc(sim->ctx, most, size, &row));
     TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
     for (size_t k = 0; k < most; k++) {
-        bool reported = false;
-        for (size_t j = k - k % 4; j < k; j++)
-            reported |= owner[j] == owner[k];
-        if (reported)
+        bool sent = false;
+        for (size_t j = k - k % nodes; j < k; j++)
+            sent |= owner[j] == owner[k];
+        if (sent)
             continue;
-        row[n] = c->element[k / 4];
+        memcpy(row + size * n, tac_element_row(s, (tac_lid)(k / nodes)), size);
         to[n++] = owner[k];
     }
 done:
-    err = tac_distribute(sim->ctx, err, n, to, row, sizeof *row, rows, total);
+    err = tac_distribute(sim->ctx, err, n, to, row, size, rows, total);
     free(row);
     free(to);
     return err;
@@ -170,47 +191,78 @@ done:
 static enum tac_err refuse_foreign_row(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the checkpoint has the memory of an element (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                    ", ...) that the scene does not have; go on with the scene that the checkpoint is of",
-                    row->vertex[0], row->vertex[1]);
+                    "the checkpoint has the memory of an element (first vertex %" TAC_PRIGID
+                    ") that the scene does not have; go on with the scene that the checkpoint is of",
+                    row->vertex[0]);
+}
+
+/* Is the row of the element of this place?  A row of a former format may have room for more nodes. */
+static bool row_fits(struct tac_sim *sim, const struct tac_element_states *s, const struct tac_element_state *row,
+                     const struct place *p)
+{
+    bool fits = p->vertices <= s->nodes && p->width <= s->width;
+    for (int i = 0; i < s->nodes && fits; i++)
+        fits = row->vertex[i] == (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1);
+    return fits;
 }
 
 /* Restores the values of a row; adds their number to *set. */
-static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, size_t count,
-                                struct tac_element_state *row, size_t *set)
+static enum tac_err restore_row(struct tac_sim *sim, const struct place *place, size_t count, int kind,
+                                const struct tac_element_states *s, const struct tac_element_state *row, size_t *set)
 {
     for (int64_t has = TAC_ELEMENT_RESTS; has <= TAC_ELEMENT_DAMPS; has++) {
-        const struct place key = {.kind = row->kind, .id = row->id, .has = has};
+        const struct place key = {.kind = kind, .id = row->id, .has = has};
         const struct place *p = count ? bsearch(&key, place, count, sizeof *place, compare_places) : NULL;
         if ((p != NULL) != ((row->has & has) != 0))
             return refuse_foreign_row(sim, row);
         if (p == NULL)
             continue;
-        for (int i = 0; i < 4; i++)
-            if (row->vertex[i] != (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1))
-                return refuse_foreign_row(sim, row);
-        if (p->sensible && !p->sensible(has == TAC_ELEMENT_RESTS ? row->rest : row->last))
+        if (!row_fits(sim, s, row, p))
+            return refuse_foreign_row(sim, row);
+        if (p->sensible && !p->sensible(value_of(s, row, has)))
             return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                            "the memory of an element in the checkpoint (vertices %" TAC_PRIGID ", %" TAC_PRIGID
-                            ", ...) makes no sense; take an older checkpoint",
-                            row->vertex[0], row->vertex[1]);
-        copy_memory(p, row, false);
+                            "the memory of an element in the checkpoint (first vertex %" TAC_PRIGID
+                            ") makes no sense; take an older checkpoint",
+                            row->vertex[0]);
+        memcpy(p->value, value_of(s, row, has), (size_t)p->width * sizeof *p->value);
         ++*set;
     }
     return TAC_OK;
 }
 
+/* Collective. Puts the rows of a kind into the simulation; *set: how many values that were. */
+static enum tac_err restore_kind(struct tac_sim *sim, const struct place *place, size_t count, int kind,
+                                 const struct tac_element_states *s, const int32_t *owner, size_t *set)
+{
+    enum tac_err err;
+    char *rows = NULL;
+    size_t total = 0;
+    TAC_TRY(dispatch_rows(sim, s, owner, &rows, &total));
+    for (size_t k = 0; k < total && !err; k++)
+        err = restore_row(sim, place, count, kind, s, (void *)(rows + tac_element_row_size(s) * k), set);
+    err = tac_agree(sim->ctx, err);
+done:
+    free(rows);
+    return err;
+}
+
 enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
     enum tac_err err;
-    struct tac_element_state *rows = NULL;
     struct place *place = NULL;
-    size_t total = 0, count = 0, set = 0;
-    TAC_TRY(dispatch_rows(sim, c, owner, &rows, &total));
-    err = list_places(sim, &place, &count);
-    for (size_t k = 0; k < total && !err; k++)
-        err = restore_row(sim, place, count, &rows[k], &set);
-    if (!err && set != count) /* no row comes twice: rows ascend */
+    size_t count = 0, set = 0;
+    int64_t rows[TAC_KINDS];
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        rows[kind] = c->element[kind].count;
+    TAC_TRY(tac_agree(sim->ctx, list_places(sim, &place, &count)));
+    MPI_Allreduce(MPI_IN_PLACE, rows, TAC_KINDS, MPI_INT64_T, MPI_SUM, sim->ctx->comm);
+    for (int kind = 0; kind < TAC_KINDS; kind++) {
+        const struct tac_element_states *s = &c->element[kind];
+        if (rows[kind] > 0)
+            TAC_TRY(restore_kind(sim, place, count, kind, s, owner, &set));
+        owner += (size_t)s->nodes * (size_t)s->count;
+    }
+    if (set != count) /* no row comes twice: rows ascend */
         err = tac_fail(sim->ctx, TAC_ERR_INPUT,
                        "the checkpoint lacks the memory of %zu elements of the scene; go on "
                        "with the scene that the checkpoint is of",
@@ -218,7 +270,6 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
     tac_loads_share_wind(sim);
     err = tac_agree(sim->ctx, err);
 done:
-    free(rows);
     free(place);
     return err;
 }
@@ -228,7 +279,7 @@ done:
 /* Computes the values, (width), that the place would contain after a tick now. */
 static void compute_memory(const struct tac_sim *sim, const struct place *p, double value[TAC_ELEMENT_MEMORY])
 {
-    double x[4][3], impulse[4][3];
+    double x[TAC_ELEMENT_NODES][3], impulse[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < p->vertices; i++)
         tac_position(sim, p->stencil[i], sim->state.now, x[i]);
     memcpy(value, p->value, (size_t)p->width * sizeof *value);

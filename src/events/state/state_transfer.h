@@ -21,8 +21,8 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
 /* ---- element_state.c: the memory of elements ---- */
 /* Local. Collects the memory of the elements whose lowest vertex this rank owns. */
 enum tac_err tac_elements_collect(struct tac_sim *sim, struct tac_checkpoint *state);
-/* Collective. Puts the memory into a new simulation, on every rank that evaluates the element. owner: (element_count,
- * 4), the ranks of the rows' vertices; where there is no vertex, the rank of the first one. */
+/* Collective. Puts it into a new simulation, on every rank that evaluates the element. owner: kind by kind
+ * (count, nodes), of the rows' vertices; where there is no vertex, as of the first one. */
 enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoint *state, const int32_t *owner);
 
 /* What an element would remember if it ticked now. An element whose clock changes continues with this, as at the start.

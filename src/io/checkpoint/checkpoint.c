@@ -35,16 +35,17 @@ const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_key", NULL, false, 0, AT(tac_pair_record, key)},
     {"pair_vertex", NULL, false, 4, AT(tac_pair_record, vertex)},
     {"pair_depth", NULL, false, 0, AT(tac_pair_record, depth)},
-    {"pair_rungs", NULL, false, 0, AT(tac_pair_record, groups)},
+    {"pair_layer_groups", NULL, false, 0, AT(tac_pair_record, groups)},
 };
 
-const struct tac_checkpoint_column TAC_ELEMENT_STATE_COLUMNS[6] = {
-    {"element_kind", NULL, false, 0, AT(tac_element_state, kind)},
-    {"element_id", NULL, false, 0, AT(tac_element_state, id)},
-    {"element_vertex", NULL, false, 4, AT(tac_element_state, vertex)},
-    {"element_has", NULL, false, 0, AT(tac_element_state, has)},
-    {"element_rest", NULL, true, 3, AT(tac_element_state, rest)},
-    {"element_last", NULL, true, 3, AT(tac_element_state, last)},
+const struct tac_checkpoint_column TAC_ELEMENT_KIND_COLUMNS[1] = {{"element_kinds", NULL, false, 4, 0}};
+const struct tac_checkpoint_column TAC_ELEMENT_COLUMNS_1[6] = {
+    {"element_kind", NULL, false, 0, AT(tac_element_record_1, kind)},
+    {"element_id", NULL, false, 0, AT(tac_element_record_1, id)},
+    {"element_vertex", NULL, false, 4, AT(tac_element_record_1, vertex)},
+    {"element_has", NULL, false, 0, AT(tac_element_record_1, has)},
+    {"element_rest", NULL, true, 3, AT(tac_element_record_1, rest)},
+    {"element_last", NULL, true, 3, AT(tac_element_record_1, last)},
 };
 
 const struct tac_checkpoint_column TAC_ENTRY_COLUMNS[3] = {
@@ -60,116 +61,231 @@ const struct tac_checkpoint_column TAC_SUM_COLUMNS[] = {
     {"lines_energy", NULL, false, 0, 0},
 };
 
-const struct tac_checkpoint_column TAC_GRIP_COLUMNS[5] = {
-    {"grip_key", NULL, false, 0, AT(tac_friction_row, key)},
-    {"grip_vertex", NULL, false, 4, AT(tac_friction_row, vertex)},
-    {"grip_layer", NULL, false, 0, AT(tac_friction_row, layer)},
-    {"grip_t", "quanta", false, 2, AT(tac_friction_row, t)},
-    {"grip_value", NULL, true, 13, AT(tac_friction_row, value)},
+const struct tac_checkpoint_column TAC_FRICTION_COLUMNS[5] = {
+    {"friction_key", NULL, false, 0, AT(tac_friction_row, key)},
+    {"friction_vertex", NULL, false, 4, AT(tac_friction_row, vertex)},
+    {"friction_layer", NULL, false, 0, AT(tac_friction_row, layer)},
+    {"friction_t", "quanta", false, 2, AT(tac_friction_row, t)},
+    {"friction_value", NULL, true, 13, AT(tac_friction_row, value)},
 };
 
-/* Kinds of forces when this table was made; its place for later ones is behind all the rest. */
-enum { FIRST_KINDS = 8 };
-
-/* Ticks of the kinds [begin, end). */
-static void carry_ticks(struct tac_counters *k, int begin, int end, int64_t *integer, bool out)
+void tac_element_columns(int kind, const struct tac_element_states *s, struct tac_element_columns *out)
 {
-    for (int i = begin; i < end; i++)
-        for (int j = 0; j < 2; j++) {
-            int64_t *ticks = j ? &k->executed[i] : &k->committed[i], *at = &integer[2 * (i - begin) + j];
-            if (out)
-                *at = *ticks;
-            else
-                *ticks = *at;
-        }
+    static const char *const part[TAC_ELEMENT_COLUMNS] = {"id", "has", "vertex", "rest", "last"};
+    const size_t vertex = AT(tac_element_state, vertex), rest = vertex + (size_t)s->nodes * sizeof(tac_gid),
+                 last = rest + (size_t)s->width * sizeof(double);
+    const size_t offset[TAC_ELEMENT_COLUMNS] = {AT(tac_element_state, id), AT(tac_element_state, has), vertex, rest,
+                                                last};
+    const int columns[TAC_ELEMENT_COLUMNS] = {0, 0, s->nodes, s->width, s->width};
+    for (int k = 0; k < TAC_ELEMENT_COLUMNS; k++) {
+        snprintf(out->name[k], sizeof out->name[k], "element_%s_%d", part[k], kind);
+        out->column[k] = (struct tac_checkpoint_column){out->name[k], NULL, k >= 3, columns[k], offset[k]};
+    }
 }
 
-/* Packs and unpacks with one list, so that both directions agree. */
-static void carry_numbers(struct tac_checkpoint *c, int64_t *integer, double *real, bool out)
+const char *tac_checkpoint_name_1(const char *name)
+{
+    static const char *const names[][2] = {
+        {"pair_layer_groups", "pair_rungs"}, {"friction_key", "grip_key"}, {"friction_vertex", "grip_vertex"},
+        {"friction_layer", "grip_layer"},    {"friction_t", "grip_t"},     {"friction_value", "grip_value"},
+    };
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        if (strcmp(names[k][0], name) == 0)
+            return names[k][1];
+    return name;
+}
+
+/* ---- numbers ---- */
+
+/* Truth values on their way. */
+struct flags {
+    int64_t has_start, has_row, has_losses, has_past, has_script_force;
+};
+
+static struct flags flags_of(const struct tac_checkpoint *c)
+{
+    return (struct flags){c->has_start, c->has_row, c->has_losses, c->has_past, c->trajectory.has_script_force};
+}
+
+static void set_flags(struct tac_checkpoint *c, const struct flags *f)
+{
+    c->has_start = f->has_start != 0;
+    c->has_row = f->has_row != 0;
+    c->has_losses = f->has_losses != 0;
+    c->has_past = f->has_past != 0;
+    c->trajectory.has_script_force = f->has_script_force != 0;
+}
+
+/* Out to `number`, or in from there. */
+static void carry(int64_t *const *place, size_t count, int64_t *number, bool out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (out)
+            number[i] = *place[i];
+        else
+            *place[i] = number[i];
+    }
+}
+
+static void carry_ticks(struct tac_counters *k, int64_t ticks[TAC_COUNTED_KINDS][2], bool out)
+{
+    for (int i = 0; i < TAC_COUNTED_KINDS; i++) {
+        int64_t *const place[2] = {&k->committed[i], &k->executed[i]};
+        carry(place, 2, ticks[i], out);
+    }
+}
+
+static void carry_reals(struct tac_checkpoint *c, double *real, bool out)
 {
     struct tac_counters *k = &c->counters;
-    const int64_t *const first = integer;
-    int64_t has_start = c->has_start, has_row = c->has_row, plans_reported = 0 /* of former versions */;
-    int64_t *const whole[] = {
-        &c->now,
-        &c->frame,
-        &c->last_frame,
-        &c->restarts,
-        &has_start,
-        &c->deepest_layer,
-        &c->vertex_total,
-        &c->triangle_total,
-        &c->segment_total,
-        &k->silent,
-        &k->windows,
-        &k->rollbacks,
-        &k->repeated_ticks,
-        &k->contacts_found,
-        &k->deepest_layer,
-        &k->certificates_created,
-        &k->certificates_failed,
-        &k->certificates_rescheduled,
-        &k->candidate_builds,
-        &k->candidates,
-        &k->messages_sent,
-        &k->bytes_sent,
-        &k->migrations,
-    };
-    double *const reals[] = {&c->kinetic_start,    &c->book_work,        &c->book_absolute,     &c->wall_s,
+    double *const place[] = {&c->kinetic_start,    &c->book_work,        &c->book_absolute,     &c->wall_s,
                              &k->seconds_forces,   &k->seconds_contact,  &k->seconds_discovery, &k->seconds_waiting,
                              &k->seconds_exchange, &k->seconds_output,   &k->seconds_plans,     &k->seconds_slabs[0],
                              &k->seconds_slabs[1], &k->seconds_lists[0], &k->seconds_lists[1]};
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
         if (out)
-            integer[i] = *whole[i];
+            real[i] = *place[i];
         else
-            *whole[i] = integer[i];
+            *place[i] = real[i];
     }
-    integer += sizeof whole / sizeof whole[0];
-    carry_ticks(k, 0, FIRST_KINDS, integer, out);
-    /* Later ones: older checkpoints have 0 here. */
-    int64_t *const more[] = {&k->certificates_reconfirmed, &k->plans_filed, &plans_reported, &has_row,
-                             &c->folder.entry_count};
-    integer += 2 * FIRST_KINDS;
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
-        if (out)
-            integer[i] = *more[i];
-        else
-            *more[i] = integer[i];
-    }
-    integer += sizeof more / sizeof more[0];
-    carry_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, integer, out);
-    integer += 2 * (TAC_COUNTED_KINDS - FIRST_KINDS);
-    if (out) {
-        integer[0] = k->candidate_repairs;
-        integer[1] = c->has_losses;
-        integer[2] = c->tetrahedron_total;
-        integer[3] = c->has_past;
-        for (int i = 0; i < TAC_LINES; i++)
-            integer[4 + i] = c->folder.sums[i].count;
-        integer[4 + TAC_LINES] = c->trajectory.generation;
-        integer[5 + TAC_LINES] = 2 * c->trajectory.level + c->trajectory.has_script_force;
-    } else {
-        k->candidate_repairs = integer[0];
-        c->has_losses = integer[1] != 0;
-        c->tetrahedron_total = integer[2];
-        c->has_past = integer[3] != 0;
-        for (int i = 0; i < TAC_LINES; i++)
-            c->folder.sums[i].count = integer[4 + i];
-        c->trajectory.generation = integer[4 + TAC_LINES];
-        c->trajectory.has_script_force = integer[5 + TAC_LINES] % 2 != 0;
-        c->trajectory.level = integer[5 + TAC_LINES] / 2;
-    }
-    TAC_CHECK(integer + 6 + TAC_LINES <= first + TAC_CHECKPOINT_INTEGERS);
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
-        if (out)
-            real[i] = *reals[i];
-        else
-            *reals[i] = real[i];
-    }
-    c->has_start = has_start != 0;
-    c->has_row = has_row != 0;
 }
+
+_Static_assert(TAC_LINES == 4, "the lists below name the tables of lines one by one");
+
+/* Both ways by one list, so that they cannot disagree. */
+static void carry_numbers(struct tac_checkpoint *c, struct tac_checkpoint_numbers *n, bool out)
+{
+    struct tac_counters *k = &c->counters;
+    struct flags f = flags_of(c);
+    int64_t *const state[] = {&c->now,
+                              &c->frame,
+                              &c->last_frame,
+                              &c->restarts,
+                              &f.has_start,
+                              &c->deepest_layer,
+                              &c->vertex_total,
+                              &c->triangle_total,
+                              &c->segment_total,
+                              &c->tetrahedron_total,
+                              &f.has_row,
+                              &f.has_losses,
+                              &f.has_past,
+                              &f.has_script_force,
+                              &c->trajectory.generation,
+                              &c->trajectory.level,
+                              &c->folder.entry_count,
+                              &c->folder.sums[0].count,
+                              &c->folder.sums[1].count,
+                              &c->folder.sums[2].count,
+                              &c->folder.sums[3].count};
+    int64_t *const counter[] = {&k->silent,
+                                &k->windows,
+                                &k->rollbacks,
+                                &k->repeated_ticks,
+                                &k->contacts_found,
+                                &k->deepest_layer,
+                                &k->certificates_created,
+                                &k->certificates_failed,
+                                &k->certificates_rescheduled,
+                                &k->certificates_reconfirmed,
+                                &k->plans_filed,
+                                &k->candidate_builds,
+                                &k->candidate_repairs,
+                                &k->candidates,
+                                &k->messages_sent,
+                                &k->bytes_sent,
+                                &k->migrations};
+    const size_t states = sizeof state / sizeof state[0], counters = sizeof counter / sizeof counter[0];
+    TAC_CHECK(states <= TAC_CHECKPOINT_INTEGERS && counters <= TAC_CHECKPOINT_COUNTERS);
+    carry(state, states, n->integer, out);
+    carry(counter, counters, n->counter, out);
+    carry_ticks(k, n->ticks, out);
+    carry_reals(c, n->real, out);
+    set_flags(c, &f);
+}
+
+void tac_checkpoint_pack(const struct tac_checkpoint *c, struct tac_checkpoint_numbers *out)
+{
+    struct tac_checkpoint copy = *c;
+    memset(out, 0, sizeof *out);
+    carry_numbers(&copy, out, true);
+}
+
+void tac_checkpoint_unpack(struct tac_checkpoint *c, const struct tac_checkpoint_numbers *numbers)
+{
+    struct tac_checkpoint_numbers copy = *numbers;
+    carry_numbers(c, &copy, false);
+}
+
+/* Where the ticks of the kinds [begin, end) go to; returns how many numbers that are. */
+static size_t list_ticks(struct tac_counters *k, int begin, int end, int64_t **place)
+{
+    for (int i = begin; i < end; i++) {
+        *place++ = &k->committed[i];
+        *place++ = &k->executed[i];
+    }
+    return 2 * (size_t)(end - begin);
+}
+
+void tac_checkpoint_unpack_1(struct tac_checkpoint *c, const int64_t integer[TAC_CHECKPOINT_INTEGERS_1],
+                             const double real[TAC_CHECKPOINT_REALS])
+{
+    enum { FIRST_KINDS = 8 }; /* that were when the format was made; the later ones stand behind other numbers */
+    struct tac_counters *k = &c->counters;
+    struct flags f = flags_of(c);
+    int64_t unused = 0, level_and_force = 0, copy[TAC_CHECKPOINT_INTEGERS_1], *place[TAC_CHECKPOINT_INTEGERS_1];
+    double copy_real[TAC_CHECKPOINT_REALS];
+    size_t n = 0;
+    int64_t *const first[] = {&c->now,
+                              &c->frame,
+                              &c->last_frame,
+                              &c->restarts,
+                              &f.has_start,
+                              &c->deepest_layer,
+                              &c->vertex_total,
+                              &c->triangle_total,
+                              &c->segment_total,
+                              &k->silent,
+                              &k->windows,
+                              &k->rollbacks,
+                              &k->repeated_ticks,
+                              &k->contacts_found,
+                              &k->deepest_layer,
+                              &k->certificates_created,
+                              &k->certificates_failed,
+                              &k->certificates_rescheduled,
+                              &k->candidate_builds,
+                              &k->candidates,
+                              &k->messages_sent,
+                              &k->bytes_sent,
+                              &k->migrations};
+    /* Older files have 0 in what came later. */
+    int64_t *const second[] = {&k->certificates_reconfirmed, &k->plans_filed, &unused, &f.has_row,
+                               &c->folder.entry_count};
+    int64_t *const third[] = {&k->candidate_repairs,     &f.has_losses,
+                              &c->tetrahedron_total,     &f.has_past,
+                              &c->folder.sums[0].count,  &c->folder.sums[1].count,
+                              &c->folder.sums[2].count,  &c->folder.sums[3].count,
+                              &c->trajectory.generation, &level_and_force};
+    memcpy(place, first, sizeof first);
+    n = sizeof first / sizeof first[0];
+    n += list_ticks(k, 0, FIRST_KINDS, place + n);
+    memcpy(place + n, second, sizeof second);
+    n += sizeof second / sizeof second[0];
+    n += list_ticks(k, FIRST_KINDS, TAC_COUNTED_KINDS, place + n);
+    memcpy(place + n, third, sizeof third);
+    n += sizeof third / sizeof third[0];
+    TAC_CHECK(n == TAC_CHECKPOINT_INTEGERS_1);
+    memcpy(copy, integer, sizeof copy);
+    memcpy(copy_real, real, sizeof copy_real);
+    carry(place, n, copy, false);
+    carry_reals(c, copy_real, false);
+    f.has_script_force = level_and_force % 2;
+    c->trajectory.level = level_and_force / 2;
+    set_flags(c, &f);
+}
+
+/* ---- a row of energy.csv ---- */
 
 void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out)
 {
@@ -216,21 +332,4 @@ void tac_checkpoint_row_losses(struct tac_energy_row *row, double value[TAC_CHEC
         else
             *place[k] = value[k];
     }
-}
-
-void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real)
-{
-    struct tac_checkpoint copy = *c;
-    memset(integer, 0, TAC_CHECKPOINT_INTEGERS * sizeof *integer);
-    memset(real, 0, TAC_CHECKPOINT_REALS * sizeof *real);
-    carry_numbers(&copy, integer, real, true);
-}
-
-void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real)
-{
-    int64_t i[TAC_CHECKPOINT_INTEGERS];
-    double r[TAC_CHECKPOINT_REALS];
-    memcpy(i, integer, sizeof i);
-    memcpy(r, real, sizeof r);
-    carry_numbers(c, i, r, false);
 }

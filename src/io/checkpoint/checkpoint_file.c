@@ -11,12 +11,11 @@
 
 #include "io/checkpoint/checkpoint_table.h"
 
-enum { VERSION = 1 };
 static const char MAGIC[8] = {'T', 'A', 'C', 'T', 'U', 'S', 'C', 'P'};
 
 void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK])
 {
-    const uint32_t version_le = htole32(VERSION), crc_le = htole32(crc);
+    const uint32_t version_le = htole32(TAC_CHECKPOINT_VERSION), crc_le = htole32(crc);
     const uint64_t length_le = htole64((uint64_t)length);
     memset(block, 0, TAC_CHECKPOINT_BLOCK);
     memcpy(block, MAGIC, sizeof MAGIC);
@@ -206,9 +205,10 @@ static void inspect_head(const char *path, struct reported *reported)
         snprintf(reported->why, sizeof reported->why, "it is no checkpoint of Tactus, or its beginning is damaged");
     } else {
         const struct head h = head_unpack(block);
-        if (h.version != VERSION)
-            snprintf(reported->why, sizeof reported->why, "its format is %" PRIu32 ", but this version (%s) reads %d",
-                     h.version, tac_version(), VERSION);
+        if (h.version < 1 || h.version > TAC_CHECKPOINT_VERSION)
+            snprintf(reported->why, sizeof reported->why,
+                     "its format is %" PRIu32 ", but this version (%s) reads 1 to %d", h.version, tac_version(),
+                     TAC_CHECKPOINT_VERSION);
         else if (h.length <= 0 || h.length != file.st_size - TAC_CHECKPOINT_BLOCK)
             snprintf(reported->why, sizeof reported->why,
                      "it is damaged: it has %" PRId64 " bytes after its head, where %" PRId64 " were written",

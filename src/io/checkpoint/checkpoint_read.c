@@ -19,7 +19,10 @@ static enum tac_err read_about(struct tac_checkpoint_reader *r)
     struct tac_checkpoint_about *a = &r->about;
     const hid_t file = r->stored.file;
     char format[64];
-    if (!tac_h5_get_text(file, "format", format, sizeof format) || strcmp(format, TAC_CHECKPOINT_FORMAT) != 0)
+    if (!tac_h5_get_text(file, "format", format, sizeof format))
+        return tac_checkpoint_wrong(r, "it does not say what it is");
+    r->format = strcmp(format, TAC_CHECKPOINT_FORMAT) == 0 ? 2 : strcmp(format, TAC_CHECKPOINT_FORMAT_1) == 0 ? 1 : 0;
+    if (r->format == 0)
         return tac_checkpoint_wrong(r, "it does not say what it is");
     if (!tac_h5_get_text_if_any(file, "name", a->name, sizeof a->name) ||
         !tac_h5_get_text_if_any(file, "version", a->version, sizeof a->version) ||
@@ -94,11 +97,16 @@ done:
     return err;
 }
 
-static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *integer, const double *real)
+static bool counts_sensible(const int64_t *number, int n)
 {
-    for (int i = 0; i < TAC_CHECKPOINT_INTEGERS; i++)
-        if (integer[i] < 0 || integer[i] > INT64_MAX / 4)
+    for (int i = 0; i < n; i++)
+        if (number[i] < 0 || number[i] > INT64_MAX / 4)
             return false;
+    return true;
+}
+
+static bool numbers_sensible(const struct tac_checkpoint *c, const double *real)
+{
     for (int i = 0; i < TAC_CHECKPOINT_REALS; i++)
         if (!isfinite(real[i]))
             return false;
@@ -107,22 +115,60 @@ static bool numbers_sensible(const struct tac_checkpoint *c, const int64_t *inte
            c->wall_s >= 0 && c->deepest_layer <= INT32_MAX;
 }
 
+/* `rows` counts of a dataset of one dimension, or of `columns`, into `out`; they are in range. */
+static enum tac_err read_counts(struct tac_checkpoint_reader *r, const char *name, int64_t rows, int columns,
+                                int64_t *out)
+{
+    enum tac_err err;
+    const struct tac_checkpoint_column column = {name, NULL, false, columns, 0};
+    const int numbers = (int)rows * (columns > 0 ? columns : 1);
+    int64_t *data = NULL;
+    TAC_TRY(tac_checkpoint_columns(r, &column, 1, rows, 0, rows, 8 * (size_t)(columns > 0 ? columns : 1), &data));
+    if (!counts_sensible(data, numbers))
+        TAC_TRY(tac_checkpoint_wrong(r, "its numbers make no sense"));
+    memcpy(out, data, (size_t)numbers * sizeof *out);
+done:
+    free(data);
+    return err;
+}
+
+/* Counters and ticks; kinds of forces that came after the file was written have none. */
+static enum tac_err read_counters(struct tac_checkpoint_reader *r, struct tac_checkpoint_numbers *n)
+{
+    static const struct tac_checkpoint_column ticks = {"ticks", NULL, false, 2, 0};
+    enum tac_err err;
+    int64_t kinds = 0;
+    TAC_TRY(read_counts(r, "counters", TAC_CHECKPOINT_COUNTERS, 0, n->counter));
+    TAC_TRY(tac_checkpoint_count(r, &ticks, &kinds));
+    if (kinds < 1 || kinds > TAC_COUNTED_KINDS)
+        TAC_TRY(tac_checkpoint_wrong(r, "it counts ticks of forces that are not known"));
+    TAC_TRY(read_counts(r, ticks.name, kinds, ticks.columns, n->ticks[0]));
+done:
+    return err;
+}
+
 static enum tac_err read_numbers(struct tac_checkpoint_reader *r)
 {
     enum { SUMS = TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1) };
-    static const struct tac_checkpoint_column column[3] = {
-        {"integers", NULL, false, 0, 0}, {"reals", NULL, true, 0, 0}, {"sums", NULL, false, 0, 0}};
+    static const struct tac_checkpoint_column column[2] = {{"reals", NULL, true, 0, 0}, {"sums", NULL, false, 0, 0}};
     enum tac_err err;
-    int64_t *integer = NULL, *sums = NULL;
+    struct tac_checkpoint_numbers n = {{0}, {0}, {{0}}, {0}};
+    int64_t integer_1[TAC_CHECKPOINT_INTEGERS_1], *sums = NULL;
     double *real = NULL;
-    TAC_TRY(tac_checkpoint_columns(r, &column[0], 1, TAC_CHECKPOINT_INTEGERS, 0, TAC_CHECKPOINT_INTEGERS, 8, &integer));
-    TAC_TRY(tac_checkpoint_columns(r, &column[1], 1, TAC_CHECKPOINT_REALS, 0, TAC_CHECKPOINT_REALS, 8, &real));
-    TAC_TRY(tac_checkpoint_columns(r, &column[2], 1, SUMS, 0, SUMS, 8, &sums));
-    tac_checkpoint_unpack(r->c, integer, real);
-    TAC_TRY(numbers_sensible(r->c, integer, real) ? TAC_OK : tac_checkpoint_wrong(r, "its numbers make no sense"));
+    TAC_TRY(tac_checkpoint_columns(r, &column[0], 1, TAC_CHECKPOINT_REALS, 0, TAC_CHECKPOINT_REALS, 8, &real));
+    memcpy(n.real, real, sizeof n.real);
+    if (r->format == 1) {
+        TAC_TRY(read_counts(r, "integers", TAC_CHECKPOINT_INTEGERS_1, 0, integer_1));
+        tac_checkpoint_unpack_1(r->c, integer_1, real);
+    } else {
+        TAC_TRY(read_counts(r, "integers", TAC_CHECKPOINT_INTEGERS, 0, n.integer));
+        TAC_TRY(read_counters(r, &n));
+        tac_checkpoint_unpack(r->c, &n);
+    }
+    TAC_TRY(numbers_sensible(r->c, real) ? TAC_OK : tac_checkpoint_wrong(r, "its numbers make no sense"));
+    TAC_TRY(tac_checkpoint_columns(r, &column[1], 1, SUMS, 0, SUMS, 8, &sums));
     TAC_TRY(read_sums(r, sums));
 done:
-    free(integer);
     free(real);
     free(sums);
     return err;

@@ -37,8 +37,9 @@ static bool in_range(tac_gid v, tac_gid total)
 static hid_t open_table(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                         int64_t *rows)
 {
-    const struct tac_shape shape = {column->name, column->real ? H5T_FLOAT : H5T_INTEGER, 8, column->columns};
-    if (H5Lexists(r->stored.file, column->name, H5P_DEFAULT) <= 0)
+    const char *name = r->format == 1 ? tac_checkpoint_name_1(column->name) : column->name;
+    const struct tac_shape shape = {name, column->real ? H5T_FLOAT : H5T_INTEGER, 8, column->columns};
+    if (H5Lexists(r->stored.file, name, H5P_DEFAULT) <= 0)
         return -1;
     return tac_stored_open(&r->stored, &shape, rows);
 }
@@ -55,8 +56,8 @@ static int64_t with_one_before(int64_t begin, int64_t end)
     return begin > 0 && end > begin ? begin - 1 : begin;
 }
 
-static enum tac_err count_rows(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
-                               int64_t *rows)
+enum tac_err tac_checkpoint_count(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                                  int64_t *rows)
 {
     hid_t id = open_table(r, column, rows);
     if (id < 0)
@@ -110,7 +111,7 @@ enum tac_err tac_checkpoint_read_follow(struct tac_checkpoint_reader *r)
     int64_t rows = 0;
     if (H5Lexists(r->stored.file, column.name, H5P_DEFAULT) <= 0)
         return TAC_OK;
-    TAC_TRY(count_rows(r, &column, &rows));
+    TAC_TRY(tac_checkpoint_count(r, &column, &rows));
     TAC_TRY(tac_checkpoint_columns(r, &column, 1, rows, 0, rows, 8, &r->c->follow));
     r->c->follow_count = rows;
 done:
@@ -129,7 +130,7 @@ static enum tac_err read_span(const struct tac_checkpoint_reader *r, const struc
 {
     enum tac_err err;
     int64_t total = 0;
-    TAC_TRY(count_rows(r, column, &total));
+    TAC_TRY(tac_checkpoint_count(r, column, &total));
     my_rows(r, total, &span->begin, &span->end);
     if (span->end - span->begin > INT32_MAX)
         TAC_TRY(tac_checkpoint_wrong(r, "this rank would have more than 2^31 rows of a table"));
@@ -345,7 +346,7 @@ static enum tac_err read_friction_states(struct tac_checkpoint_reader *r)
     enum tac_err err;
     struct tac_checkpoint *c = r->c;
     struct span span;
-    TAC_TRY(read_span(r, TAC_GRIP_COLUMNS, 5, false, sizeof *c->friction_state, &span, &c->friction_state));
+    TAC_TRY(read_span(r, TAC_FRICTION_COLUMNS, 5, false, sizeof *c->friction_state, &span, &c->friction_state));
     c->friction_state_count = (tac_lid)(span.end - span.begin);
     for (tac_lid k = 0; k < c->friction_state_count && !err; k++)
         if (!friction_state_sensible(c, &c->friction_state[k]))
@@ -369,16 +370,19 @@ done:
     return err;
 }
 
+/* ---- what elements remember ---- */
+
 /* In range whatever its kind; what a kind asks of its numbers is looked at when they are put into a simulation. */
-static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_state *row)
+static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_states *s,
+                             const struct tac_element_state *row)
 {
     int n = 0; /* vertices */
-    if (row->kind < 1 || row->kind >= TAC_COUNTED_KINDS || row->id < 0 || row->has < TAC_ELEMENT_RESTS ||
-        row->has > (TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) || !all_finite(row->rest, 3) || !all_finite(row->last, 3))
+    if (row->id < 0 || row->has < TAC_ELEMENT_RESTS || row->has > (TAC_ELEMENT_RESTS | TAC_ELEMENT_DAMPS) ||
+        !all_finite(tac_element_rest(s, row), s->width) || !all_finite(tac_element_last(s, row), s->width))
         return false;
-    while (n < 4 && row->vertex[n] != -1)
+    while (n < s->nodes && row->vertex[n] != -1)
         n++;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < s->nodes; i++) {
         if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
             return false;
         for (int j = 0; j < i && i < n; j++)
@@ -388,21 +392,148 @@ static bool element_sensible(const struct tac_checkpoint *c, const struct tac_el
     return n > 0;
 }
 
+static enum tac_err wrong_element(const struct tac_checkpoint_reader *r)
+{
+    return tac_checkpoint_wrong(r, "what an element remembers makes no sense");
+}
+
+/* This rank's rows of the kind that the file has `all` rows of. */
+static enum tac_err read_element_kind(struct tac_checkpoint_reader *r, int kind, int64_t all)
+{
+    enum tac_err err;
+    struct tac_element_states *s = &r->c->element[kind], rows = *s;
+    struct tac_element_columns columns;
+    struct span span;
+    char *data = NULL;
+    const size_t size = tac_element_row_size(s);
+    int64_t total = 0;
+    tac_element_columns(kind, s, &columns);
+    TAC_TRY(tac_checkpoint_count(r, &columns.column[0], &total));
+    if (total != all)
+        TAC_TRY(wrong_table(r, columns.name[0]));
+    TAC_TRY(read_span(r, columns.column, TAC_ELEMENT_COLUMNS, true, size, &span, &data));
+    rows.row = data;
+    for (int64_t k = 0; k < span.end - span.first && !err; k++) {
+        const struct tac_element_state *row = tac_element_row(&rows, (tac_lid)k);
+        if (!element_sensible(r->c, s, row) ||
+            (k > 0 && tac_element_state_compare(tac_element_row(&rows, (tac_lid)k - 1), row) >= 0))
+            err = wrong_element(r);
+    }
+    if (err)
+        goto done;
+    if (span.begin > span.first)
+        memmove(data, data + size, (size_t)(span.end - span.begin) * size);
+    s->count = (tac_lid)(span.end - span.begin);
+    s->row = data;
+    data = NULL;
+done:
+    free(data);
+    return err;
+}
+
+/* A row must fit into what the writer sends at a time. */
+static bool kind_sensible(const struct tac_element_kind_record *k)
+{
+    return k->kind >= 1 && k->kind < TAC_KINDS && k->rows >= 1 && k->nodes >= 1 && k->nodes <= TAC_RECORD_MOST / 8 &&
+           k->width >= 1 && k->width <= TAC_RECORD_MOST / 8 &&
+           tac_element_row_size(&(struct tac_element_states){.nodes = (int32_t)k->nodes, .width = (int32_t)k->width}) <=
+               TAC_RECORD_MOST;
+}
+
 static enum tac_err read_element_states(struct tac_checkpoint_reader *r)
 {
     enum tac_err err;
-    struct tac_checkpoint *c = r->c;
-    struct tac_element_state *rows = NULL;
+    struct tac_element_kind_record *kind = NULL;
+    int64_t kinds = 0;
+    TAC_TRY(tac_checkpoint_count(r, TAC_ELEMENT_KIND_COLUMNS, &kinds));
+    if (kinds > TAC_KINDS)
+        TAC_TRY(wrong_table(r, TAC_ELEMENT_KIND_COLUMNS[0].name));
+    TAC_TRY(tac_checkpoint_columns(r, TAC_ELEMENT_KIND_COLUMNS, 1, kinds, 0, kinds, sizeof *kind, &kind));
+    for (int64_t k = 0; k < kinds; k++) {
+        if (!kind_sensible(&kind[k]) || (k > 0 && kind[k].kind <= kind[k - 1].kind))
+            TAC_TRY(wrong_table(r, TAC_ELEMENT_KIND_COLUMNS[0].name));
+        r->c->element[kind[k].kind] =
+            (struct tac_element_states){.nodes = (int32_t)kind[k].nodes, .width = (int32_t)kind[k].width};
+        TAC_TRY(read_element_kind(r, (int)kind[k].kind, kind[k].rows));
+    }
+done:
+    free(kind);
+    return err;
+}
+
+/* ---- the same from files of format 1 ---- */
+
+/* How many numbers a strain has: six only of the program's own solids, which are damped but do not yield.  An element
+ * that a host program adds has up to three there. */
+static int32_t width_1(int kind)
+{
+    static const int32_t width[TAC_KINDS] = {[TAC_KIND_SPRING] = 1,   [TAC_KIND_CST] = 3,   [TAC_KIND_HINGE] = 1,
+                                             [TAC_KIND_LOAD] = 3,     [TAC_KIND_ADDED] = 6, [TAC_KIND_ADDED + 1] = 6,
+                                             [TAC_KIND_ADDED + 2] = 6};
+    return width[kind] > 0 ? width[kind] : 3;
+}
+
+static void convert_element_1(const struct tac_element_record_1 *from, const struct tac_element_states *s,
+                              struct tac_element_state *to)
+{
+    double *rest = tac_element_rest(s, to), *last = tac_element_last(s, to);
+    to->id = from->id;
+    to->has = from->has;
+    memcpy(to->vertex, from->vertex, sizeof from->vertex);
+    if (s->width > 3) { /* in both places */
+        memcpy(last, from->rest, sizeof from->rest);
+        memcpy(last + 3, from->last, sizeof from->last);
+    } else {
+        memcpy(rest, from->rest, (size_t)s->width * sizeof *rest);
+        memcpy(last, from->last, (size_t)s->width * sizeof *last);
+    }
+}
+
+/* In format 1 all kinds are in one table: by first vertex, then kind, then id. */
+static int compare_elements_1(const struct tac_element_record_1 *a, const struct tac_element_record_1 *b)
+{
+    const int64_t p[3] = {a->vertex[0], a->kind, a->id}, q[3] = {b->vertex[0], b->kind, b->id};
+    int k = 0;
+    while (k < 2 && p[k] == q[k])
+        k++;
+    return (p[k] > q[k]) - (p[k] < q[k]);
+}
+
+/* Makes room for the rows of each kind. */
+static enum tac_err divide_by_kind_1(struct tac_checkpoint_reader *r, const struct tac_element_record_1 *row,
+                                     int64_t count)
+{
+    enum tac_err err = TAC_OK;
+    size_t rows[TAC_KINDS] = {0};
+    for (int64_t k = 0; k < count; k++)
+        rows[row[k].kind]++;
+    for (int kind = 1; kind < TAC_KINDS; kind++) {
+        struct tac_element_states *s = &r->c->element[kind];
+        *s = (struct tac_element_states){.nodes = 4, .width = width_1(kind)};
+        TAC_TRY(tac_alloc(r->ctx, rows[kind], tac_element_row_size(s), &s->row));
+    }
+done:
+    return err;
+}
+
+static enum tac_err read_element_states_1(struct tac_checkpoint_reader *r)
+{
+    enum tac_err err;
+    struct tac_element_record_1 *rows = NULL;
     struct span span;
-    TAC_TRY(read_span(r, TAC_ELEMENT_STATE_COLUMNS, 6, true, sizeof *rows, &span, &rows));
-    for (int64_t k = 0; k < span.end - span.first && !err; k++)
-        if (!element_sensible(c, &rows[k]) || (k > 0 && tac_element_state_compare(&rows[k - 1], &rows[k]) >= 0))
-            err = tac_checkpoint_wrong(r, "what an element remembers makes no sense");
-    if (!err && span.begin > span.first)
-        memmove(rows, rows + 1, (size_t)(span.end - span.begin) * sizeof *rows);
-    c->element_count = err ? 0 : (tac_lid)(span.end - span.begin);
-    c->element = rows;
-    rows = NULL;
+    TAC_TRY(read_span(r, TAC_ELEMENT_COLUMNS_1, 6, true, sizeof *rows, &span, &rows));
+    for (int64_t k = 0; k < span.end - span.first; k++)
+        if (rows[k].kind < 1 || rows[k].kind >= TAC_KINDS || (k > 0 && compare_elements_1(&rows[k - 1], &rows[k]) >= 0))
+            TAC_TRY(wrong_element(r));
+    const struct tac_element_record_1 *mine = rows + (span.begin - span.first);
+    TAC_TRY(divide_by_kind_1(r, mine, span.end - span.begin));
+    for (int64_t k = 0; k < span.end - span.begin; k++) {
+        struct tac_element_states *s = &r->c->element[mine[k].kind];
+        struct tac_element_state *to = tac_element_row(s, s->count++);
+        convert_element_1(&mine[k], s, to);
+        if (!element_sensible(r->c, s, to) || !all_finite(mine[k].rest, 3) || !all_finite(mine[k].last, 3))
+            TAC_TRY(wrong_element(r));
+    }
 done:
     free(rows);
     return err;
@@ -423,7 +554,7 @@ enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r)
                               &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
     TAC_TRY(read_scripts(r));
     TAC_TRY(read_pairs(r));
-    TAC_TRY(read_element_states(r));
+    TAC_TRY(r->format == 1 ? read_element_states_1(r) : read_element_states(r));
     TAC_TRY(read_friction_states(r));
 done:
     return err;

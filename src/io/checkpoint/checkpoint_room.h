@@ -9,8 +9,9 @@
 
 struct tac_checkpoint_reader {
     struct tac_ctx *ctx;
-    const char *path;         /* path of the file */
-    struct tac_reader stored; /* only its field `file` is used */
+    const char *path;         /* of the file */
+    struct tac_reader stored; /* only its file is used */
+    int format;               /* 1 or 2 */
     struct tac_checkpoint *c; /* owned */
     struct tac_checkpoint_about about;
     json_t *json; /* owned */
@@ -23,7 +24,10 @@ enum tac_err tac_checkpoint_wrong(const struct tac_checkpoint_reader *r, const c
 enum tac_err tac_checkpoint_columns(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                                     size_t columns, int64_t total, int64_t begin, int64_t end, size_t size,
                                     void *records);
-/* Local. Reads what histories keep into r->c; nothing if the file has none. */
+/* Local. How many rows a column has.  TAC_ERR_INPUT: there is none of its shape. */
+enum tac_err tac_checkpoint_count(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
+                                  int64_t *rows);
+/* Local. What histories remember, into r->c; nothing where the file has none. */
 enum tac_err tac_checkpoint_read_follow(struct tac_checkpoint_reader *r);
 /* Local. Reads this rank's rows of all tables but the last distances into r->c, whose totals are known. TAC_ERR_INPUT.
  */

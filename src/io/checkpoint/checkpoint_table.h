@@ -5,17 +5,33 @@
 #include "io/checkpoint/checkpoint.h"
 #include "io/frames/frames.h"
 
-#define TAC_CHECKPOINT_FORMAT "tactus-checkpoint/1"
-enum { TAC_CHECKPOINT_BLOCK = 512 };
+#define TAC_CHECKPOINT_FORMAT "tactus-checkpoint/2"
+#define TAC_CHECKPOINT_FORMAT_1 "tactus-checkpoint/1"
+enum { TAC_CHECKPOINT_VERSION = 2, TAC_CHECKPOINT_BLOCK = 512 };
 
 /* The user block in front of the HDF5 file: magic, version of the format (4 bytes), CRC-32 of the rest of the file
  * (4 bytes), its length (8 bytes), all little endian; then zeros. */
 void tac_checkpoint_head_pack(int64_t length, uint32_t crc, unsigned char block[TAC_CHECKPOINT_BLOCK]);
 
-/* Whole numbers and sums that are the same on all ranks, in the order of the file. */
-enum { TAC_CHECKPOINT_INTEGERS = 64, TAC_CHECKPOINT_REALS = 16, TAC_CHECKPOINT_SUMS = 6, TAC_CHECKPOINT_LOSSES = 3 };
-void tac_checkpoint_pack(const struct tac_checkpoint *c, int64_t *integer, double *real);
-void tac_checkpoint_unpack(struct tac_checkpoint *c, const int64_t *integer, const double *real);
+/* Numbers and sums that are the same on all ranks, as the file has them. */
+enum {
+    TAC_CHECKPOINT_INTEGERS = 32,
+    TAC_CHECKPOINT_COUNTERS = 32,
+    TAC_CHECKPOINT_REALS = 16,
+    TAC_CHECKPOINT_SUMS = 6,
+    TAC_CHECKPOINT_LOSSES = 3,
+    TAC_CHECKPOINT_INTEGERS_1 = 64 /* integers, counters and ticks of a file of format 1 */
+};
+struct tac_checkpoint_numbers {
+    int64_t integer[TAC_CHECKPOINT_INTEGERS], counter[TAC_CHECKPOINT_COUNTERS];
+    int64_t ticks[TAC_COUNTED_KINDS][2]; /* committed, executed */
+    double real[TAC_CHECKPOINT_REALS];
+};
+void tac_checkpoint_pack(const struct tac_checkpoint *c, struct tac_checkpoint_numbers *out);
+void tac_checkpoint_unpack(struct tac_checkpoint *c, const struct tac_checkpoint_numbers *numbers);
+/* Likewise from the numbers of format 1. */
+void tac_checkpoint_unpack_1(struct tac_checkpoint *c, const int64_t integer[TAC_CHECKPOINT_INTEGERS_1],
+                             const double real[TAC_CHECKPOINT_REALS]);
 
 /* Local. Copies a row of energy.csv to `value` (out) or from `value`; counts are stored as reals. */
 enum { TAC_CHECKPOINT_ROW = 22, TAC_CHECKPOINT_LOST = 4 };
@@ -47,14 +63,36 @@ struct tac_pair_record {
     tac_gid vertex[4];
     int64_t depth, groups;
 };
-/* How many columns of TAC_SCRIPT_COLUMNS the file of a checkpoint has. */
+/* A kind of elements that remember something, as the table `element_kinds` has it. */
+struct tac_element_kind_record {
+    int64_t kind, rows, nodes, width;
+};
+/* The columns of one kind's rows; their names are in it. */
+enum { TAC_ELEMENT_COLUMNS = 5, TAC_NAME_OF_COLUMN = 32 };
+struct tac_element_columns {
+    char name[TAC_ELEMENT_COLUMNS][TAC_NAME_OF_COLUMN];
+    struct tac_checkpoint_column column[TAC_ELEMENT_COLUMNS];
+};
+void tac_element_columns(int kind, const struct tac_element_states *states, struct tac_element_columns *out);
+/* A row of elements of format 1: every kind has four nodes and three numbers, and a strain of six is in both. */
+struct tac_element_record_1 {
+    int64_t kind;
+    tac_gid id, vertex[4];
+    int64_t has;
+    double rest[3], last[3];
+};
+/* How many columns of TAC_SCRIPT_COLUMNS a file has. */
 static inline size_t tac_checkpoint_script_columns(const struct tac_checkpoint *c)
 {
     return c->trajectory.has_script_force ? 9 : 8;
 }
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMNS[1], TAC_TRIANGLE_COLUMNS[1],
     TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[9], TAC_PAIR_COLUMNS[4],
-    TAC_ELEMENT_STATE_COLUMNS[6], TAC_GRIP_COLUMNS[5], TAC_ENTRY_COLUMNS[3], TAC_SUM_COLUMNS[TAC_LINES];
+    TAC_ELEMENT_KIND_COLUMNS[1], TAC_ELEMENT_COLUMNS_1[6], TAC_FRICTION_COLUMNS[5], TAC_ENTRY_COLUMNS[3],
+    TAC_SUM_COLUMNS[TAC_LINES];
+
+/* The name that a column of this name has in a file of format 1. */
+const char *tac_checkpoint_name_1(const char *name);
 
 /* Collective. Computes the CRC of the `length` bytes behind the user block; each rank reads a part. TAC_ERR_RUN: the
  * file cannot be read.

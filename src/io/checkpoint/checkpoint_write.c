@@ -47,25 +47,28 @@ done:
 static enum tac_err write_common(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
-    int64_t integer[TAC_CHECKPOINT_INTEGERS], sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
-    double real[TAC_CHECKPOINT_REALS];
+    int64_t sums[TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1)];
+    struct tac_checkpoint_numbers n;
     const struct tac_accum *const sum[TAC_CHECKPOINT_SUMS] = {&c->dissipated, &c->work,      &c->total_start,
                                                               &c->couple[0],  &c->couple[1], &c->couple[2]};
     const tac_gid length = (tac_gid)strlen(w->scene);
-    const bool first = ctx->rank == 0;
-    tac_checkpoint_pack(c, integer, real);
+    const tac_gid first = ctx->rank == 0;
+    tac_checkpoint_pack(c, &n);
     for (int k = 0; k < TAC_CHECKPOINT_SUMS; k++)
         put_sum(sum[k], &sums[k * (TAC_ACCUM_LIMBS + 1)]);
     const hid_t file = w->file.file;
-    const tac_gid rows[4] = {TAC_CHECKPOINT_INTEGERS, TAC_CHECKPOINT_REALS, TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1),
-                             length};
-    const struct tac_dataset d[4] = {
-        {file, "integers", NULL, H5T_NATIVE_INT64, 0, rows[0], 0, first ? rows[0] : 0, integer},
-        {file, "reals", NULL, H5T_NATIVE_DOUBLE, 0, rows[1], 0, first ? rows[1] : 0, real},
-        {file, "sums", NULL, H5T_NATIVE_INT64, 0, rows[2], 0, first ? rows[2] : 0, sums},
-        {file, "scene", NULL, H5T_NATIVE_UCHAR, 0, rows[3], 0, first ? rows[3] : 0, w->scene},
+    enum { DATASETS = 6, SUMS = TAC_CHECKPOINT_SUMS * (TAC_ACCUM_LIMBS + 1) };
+    const struct tac_dataset d[DATASETS] = {
+        {file, "integers", NULL, H5T_NATIVE_INT64, 0, TAC_CHECKPOINT_INTEGERS, 0, first * TAC_CHECKPOINT_INTEGERS,
+         n.integer},
+        {file, "counters", NULL, H5T_NATIVE_INT64, 0, TAC_CHECKPOINT_COUNTERS, 0, first * TAC_CHECKPOINT_COUNTERS,
+         n.counter},
+        {file, "ticks", NULL, H5T_NATIVE_INT64, 2, TAC_COUNTED_KINDS, 0, first * TAC_COUNTED_KINDS, n.ticks},
+        {file, "reals", NULL, H5T_NATIVE_DOUBLE, 0, TAC_CHECKPOINT_REALS, 0, first * TAC_CHECKPOINT_REALS, n.real},
+        {file, "sums", NULL, H5T_NATIVE_INT64, 0, SUMS, 0, first * SUMS, sums},
+        {file, "scene", NULL, H5T_NATIVE_UCHAR, 0, length, 0, first * length, w->scene},
     };
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < DATASETS; k++)
         TAC_TRY(tac_dataset_write(ctx, &w->file, &d[k]));
     TAC_TRY(write_losses(ctx, w, c));
 done:
@@ -128,17 +131,20 @@ done:
 
 /* At most what the file takes. */
 static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
-                        int64_t lasts, int64_t scripts, int64_t elements, int64_t friction_states)
+                        int64_t lasts, int64_t scripts, const int64_t elements[TAC_KINDS], int64_t friction_states)
 {
-    enum { DATASETS = 44, EACH = 2048 };
-    int64_t lines = 0;
+    enum { DATASETS = 46, EACH = 2048 };
+    int64_t lines = 0, states = 0;
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        if (elements[kind] > 0)
+            states += tac_dataset_space(elements[kind], (int64_t)tac_element_row_size(&c->element[kind])) +
+                      TAC_ELEMENT_COLUMNS * EACH;
     for (int k = 0; k < TAC_LINES; k++)
         lines += tac_dataset_space(c->folder.sums[k].count, sizeof *c->folder.sums[k].line);
     return tac_dataset_space(c->vertex_total, sizeof(struct tac_vertex_record)) +
            tac_dataset_space(c->triangle_total, 24) + tac_dataset_space(c->segment_total, 16) +
            tac_dataset_space(c->tetrahedron_total, 32) + tac_dataset_space(scripts, sizeof(struct tac_script_record)) +
-           tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) +
-           tac_dataset_space(elements, sizeof(struct tac_element_state)) +
+           tac_dataset_space(pairs, sizeof(struct tac_pair_record)) + tac_dataset_space(lasts, 8) + states +
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) +
            tac_dataset_space(c->folder.entry_count, sizeof *c->folder.entry) + lines +
@@ -169,9 +175,12 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_write
 {
     enum tac_err err;
     hid_t access = -1, creation = -1;
-    int64_t rows[5] = {c->pair_count, c->last_count, c->script_count, c->element_count, c->friction_state_count};
+    enum { TABLES = 4 };
+    int64_t rows[TABLES + TAC_KINDS] = {c->pair_count, c->last_count, c->script_count, c->friction_state_count};
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        rows[TABLES + kind] = c->element[kind].count;
     TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
-    MPI_Allreduce(MPI_IN_PLACE, rows, 5, MPI_INT64_T, MPI_SUM, ctx->comm);
+    MPI_Allreduce(MPI_IN_PLACE, rows, TABLES + TAC_KINDS, MPI_INT64_T, MPI_SUM, ctx->comm);
     access = tac_frames_access(ctx, &w->file);
     creation = H5Pcreate(H5P_FILE_CREATE);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
@@ -179,7 +188,7 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_write
     w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
     TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", w->file.file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
-    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows[3], rows[4])));
+    TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows + TABLES, rows[3])));
     TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
     TAC_TRY(tac_frames_body_names(ctx, &w->file, w->file.file, scene));
 done:

@@ -186,21 +186,55 @@ done:
     return err;
 }
 
+/* Collective. The rows of one kind of elements. */
+static enum tac_err write_element_kind(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                       const struct tac_checkpoint *c, int kind)
+{
+    const struct tac_element_states *s = &c->element[kind];
+    const struct array states = {s->row, tac_element_row_size(s)};
+    struct tac_element_columns columns;
+    const struct tac_records r = {copy_record,
+                                  &states,
+                                  (size_t)s->count,
+                                  states.size,
+                                  offsetof(struct tac_element_state, vertex),
+                                  c->vertex_total,
+                                  tac_element_state_compare};
+    tac_element_columns(kind, s, &columns);
+    return tac_checkpoint_write_table(ctx, w, columns.column, TAC_ELEMENT_COLUMNS, TAC_OK, &r);
+}
+
+/* What elements remember: how many rows each kind has and how wide they are, then a table for each kind. */
+static enum tac_err write_element_states(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
+                                         const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    int64_t all[TAC_KINDS];
+    struct tac_element_kind_record record[TAC_KINDS];
+    size_t kinds = 0;
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        all[kind] = c->element[kind].count;
+    MPI_Allreduce(MPI_IN_PLACE, all, TAC_KINDS, MPI_INT64_T, MPI_SUM, ctx->comm);
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        if (all[kind] > 0)
+            record[kinds++] =
+                (struct tac_element_kind_record){kind, all[kind], c->element[kind].nodes, c->element[kind].width};
+    TAC_TRY(tac_checkpoint_write_columns(ctx, w, TAC_ELEMENT_KIND_COLUMNS, 1, (const char *)record, sizeof *record,
+                                         ctx->rank == 0 ? kinds : 0));
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        if (all[kind] > 0)
+            TAC_TRY(write_element_kind(ctx, w, c, kind));
+done:
+    return err;
+}
+
 enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoint_writer *w,
                                        const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const struct array states = {(const char *)c->element, sizeof *c->element},
-                       grips = {(const char *)c->friction_state, sizeof *c->friction_state};
-    const struct tac_records element = {copy_record,
-                                        &states,
-                                        (size_t)c->element_count,
-                                        sizeof *c->element,
-                                        offsetof(struct tac_element_state, vertex),
-                                        c->vertex_total,
-                                        tac_element_state_compare};
+    const struct array states = {(const char *)c->friction_state, sizeof *c->friction_state};
     const struct tac_records friction = {copy_record,
-                                         &grips,
+                                         &states,
                                          (size_t)c->friction_state_count,
                                          sizeof *c->friction_state,
                                          offsetof(struct tac_friction_row, vertex),
@@ -217,8 +251,8 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                c->mesh.tetrahedron_id, c->mesh.tetrahedron, 4));
     TAC_TRY(write_scripts(ctx, w, c));
     TAC_TRY(write_pairs(ctx, w, c));
-    TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_ELEMENT_STATE_COLUMNS, 6, TAC_OK, &element));
-    TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_GRIP_COLUMNS, 5, TAC_OK, &friction));
+    TAC_TRY(write_element_states(ctx, w, c));
+    TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_FRICTION_COLUMNS, 5, TAC_OK, &friction));
 done:
     return err;
 }

@@ -59,7 +59,7 @@ static inline struct tac_elastic *make_elastic(const struct tac_scene *scene)
 
 /* The (4,3) positions of an element, from an array (V,3). */
 static inline int gather(const struct tac_rate_class *rate, enum tac_kind kind, size_t e, const double *x,
-                         double out[4][3])
+                         double out[TAC_ELEMENT_NODES][3])
 {
     int n;
     const tac_lid *v = tac_elastic_stencil(rate, kind, e, &n);

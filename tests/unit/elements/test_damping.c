@@ -37,9 +37,10 @@ static void tick_at(const struct tac_scene *scene, struct tac_elastic *elastic, 
     free(none);
 }
 
-static void impulse_of(const struct tac_rate_class *rate, size_t e, const double *x, double j[4][3], int *n)
+static void impulse_of(const struct tac_rate_class *rate, size_t e, const double *x, double j[TAC_ELEMENT_NODES][3],
+                       int *n)
 {
-    double y[4][3];
+    double y[TAC_ELEMENT_NODES][3];
     *n = gather(rate, TAC_KIND_DAMPING, e, x, y);
     tac_elastic_impulse(rate, TAC_KIND_DAMPING, e, (const double(*)[3])y, j);
 }
@@ -67,7 +68,7 @@ static real dissipation(const struct tac_material *m, int n, const real (*rest)[
     return m->bend_damping * m->bend_stiffness * 3 * ee / areas * bend * bend;
 }
 
-static void to_real(real out[4][3], const double *x, const tac_lid *v, int n)
+static void to_real(real out[TAC_ELEMENT_NODES][3], const double *x, const tac_lid *v, int n)
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
@@ -79,8 +80,8 @@ static void check_damper(const struct tac_scene *scene, const struct tac_rate_cl
                          const double *before, const double *x, double *off, double *largest, double *force,
                          double *torque)
 {
-    double j[4][3], sum[3] = {0}, twist[3] = {0}, scale = 0, reach = 0;
-    real rest[4][3], last[4][3], y[4][3];
+    double j[TAC_ELEMENT_NODES][3], sum[3] = {0}, twist[3] = {0}, scale = 0, reach = 0;
+    real rest[TAC_ELEMENT_NODES][3], last[TAC_ELEMENT_NODES][3], y[TAC_ELEMENT_NODES][3];
     int n;
     impulse_of(rate, e, x, j, &n);
     const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
@@ -156,7 +157,7 @@ static void test_rigid(void)
                    "");
     struct tac_elastic *elastic = make_elastic(scene);
     const size_t count = (size_t)scene->mesh->vertex_count;
-    double *x = calloc(3 * count, sizeof *x), j[4][3], worst = 0, turn[3] = {.3, -1.1, .7}, r[9];
+    double *x = calloc(3 * count, sizeof *x), j[TAC_ELEMENT_NODES][3], worst = 0, turn[3] = {.3, -1.1, .7}, r[9];
     int n, dampers = 0;
     for (size_t i = 0; i < 3 * count; i++)
         x[i] = scene->mesh->x[i] + ldexp(1, (int)(i % 3)); /* grid of quarters */
@@ -191,7 +192,8 @@ static void test_patch(void)
         "{'name': 'b', 'material': 'm', 'mesh': {'kind': 'grid', 'size': [2, 3], 'cells': [4, 5]}}", "");
     struct tac_elastic *elastic = make_elastic(scene);
     const size_t count = (size_t)scene->mesh->vertex_count;
-    double *x = calloc(3 * count, sizeof *x), *sum = calloc(3 * count, sizeof *sum), j[4][3], inside = 0, pull = 0;
+    double *x = calloc(3 * count, sizeof *x), *sum = calloc(3 * count, sizeof *sum), j[TAC_ELEMENT_NODES][3],
+           inside = 0, pull = 0;
     const double strain = 1e-7, y = 50, nu = .25; /* along x; the lateral tractions balance nu times that */
     int n;
     memcpy(x, scene->mesh->x, 3 * count * sizeof *x);
@@ -229,7 +231,7 @@ static void test_branch(void)
                    "[[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]}}",
                    "");
     struct tac_elastic *elastic = make_elastic(scene);
-    double x[2][12], j[4][3];
+    double x[2][12], j[TAC_ELEMENT_NODES][3];
     int n;
     for (int k = 0; k < 2; k++) { /* the second triangle, turned about the edge to pi -+ .01 */
         const double angle = TAC_PI + (k ? .01 : -.01);
@@ -270,7 +272,7 @@ static void test_four(const struct tac_scene *scene, struct tac_elastic *elastic
     shake(scene, .05, x);
     FOR_EACH_DAMPER(elastic, rate, e)
     {
-        double j[4][3];
+        double j[TAC_ELEMENT_NODES][3];
         int n;
         impulse_of(rate, e, x, j, &n);
         const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
@@ -282,7 +284,7 @@ static void test_four(const struct tac_scene *scene, struct tac_elastic *elastic
     CHECK(memcmp(vel, want, count * sizeof *vel) == 0, "the same bits");
     FOR_EACH_DAMPER(elastic, rate, e) /* nothing has moved since the tick: what is remembered is what is */
     {
-        double j[4][3];
+        double j[TAC_ELEMENT_NODES][3];
         int n;
         impulse_of(rate, e, x, j, &n);
         for (int i = 0; i < 3 * n; i++)
@@ -299,7 +301,7 @@ static void test_four(const struct tac_scene *scene, struct tac_elastic *elastic
 static double gain(const struct tac_scene *scene, const struct tac_rate_class *rate, size_t e, const double *x,
                    const double *u)
 {
-    double j[4][3], sum = 0;
+    double j[TAC_ELEMENT_NODES][3], sum = 0;
     int n;
     impulse_of(rate, e, x, j, &n);
     const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);
@@ -390,7 +392,7 @@ static double fastest_decay(const struct tac_scene *scene, struct tac_elastic *e
         }
         FOR_EACH_DAMPER(elastic, rate, e) /* which remember the start */
         {
-            double j[4][3];
+            double j[TAC_ELEMENT_NODES][3];
             int n;
             impulse_of(rate, e, x, j, &n);
             const tac_lid *v = tac_elastic_stencil(rate, TAC_KIND_DAMPING, e, &n);

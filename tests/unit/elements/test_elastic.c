@@ -21,7 +21,7 @@ static const char bodies[] =
 
 static real potential(const struct tac_scene *scene, int kind, const tac_lid *v, int n, const real (*x)[3])
 {
-    real rest[4][3] = {{0}};
+    real rest[TAC_ELEMENT_NODES][3] = {{0}};
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             rest[i][k] = scene->mesh->x[3 * v[i] + k];
@@ -43,10 +43,10 @@ struct worst {
 static void check_element(const struct tac_scene *scene, const struct tac_rate_class *rate, int kind, size_t e,
                           const double *positions, struct worst *w)
 {
-    double x[4][3], j[4][3], scale = 0, sum[3] = {0}, twist[3] = {0}, reach = 0;
+    double x[TAC_ELEMENT_NODES][3], j[TAC_ELEMENT_NODES][3], scale = 0, sum[3] = {0}, twist[3] = {0}, reach = 0;
     int n = gather(rate, (enum tac_kind)kind, e, positions, x);
     const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
-    real y[4][3];
+    real y[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < 12; i++)
         y[i / 3][i % 3] = x[i / 3][i % 3];
     const real(*z)[3] = (const real(*)[3])y;
@@ -133,7 +133,8 @@ static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *
         }
         FOR_EACH_ELEMENT(elastic, rate, kind, e)
         {
-            double a[4][3], b[4][3], c[4][3], ja[4][3], jb[4][3], jc[4][3], scale = 0;
+            double a[TAC_ELEMENT_NODES][3], b[TAC_ELEMENT_NODES][3], c[TAC_ELEMENT_NODES][3], ja[TAC_ELEMENT_NODES][3],
+                jb[TAC_ELEMENT_NODES][3], jc[TAC_ELEMENT_NODES][3], scale = 0;
             int n = gather(rate, (enum tac_kind)kind, e, x, a);
             gather(rate, (enum tac_kind)kind, e, y, b);
             gather(rate, (enum tac_kind)kind, e, rest, c);
@@ -170,7 +171,8 @@ static void test_rigid(const struct tac_scene *scene, const struct tac_elastic *
 
 /* ---- closed forms on single elements ---- */
 
-static double lone_potential(const struct tac_elastic *elastic, int kind, const double x[4][3], double j[4][3])
+static double lone_potential(const struct tac_elastic *elastic, int kind, const double x[TAC_ELEMENT_NODES][3],
+                             double j[TAC_ELEMENT_NODES][3])
 {
     FOR_EACH_ELEMENT(elastic, rate, k, e)
     if (k == kind) {
@@ -195,15 +197,15 @@ static void test_closed_spring(void)
         "{'name': 'b', 'material': 'm', 'mesh': {'kind': 'inline', 'vertices': [[0,0,0],[0,0.5,0]], 'edges': [[0,1]]}}",
         "");
     struct tac_elastic *elastic = make_elastic(scene);
-    double j[4][3];
+    double j[TAC_ELEMENT_NODES][3];
     for (double l = .1; l < 3; l += .1) { /* V = k/(2 L) (l - L)^2, force k (l - L) / L */
-        const double x[4][3] = {{1, 1, 1}, {1, 1 + l, 1}};
+        const double x[TAC_ELEMENT_NODES][3] = {{1, 1, 1}, {1, 1 + l, 1}};
         double v = lone_potential(elastic, TAC_KIND_SPRING, x, j);
         CHECK(near(v, 12 / (2 * .5) * (l - .5) * (l - .5)), "V(%g) = %.17g", l, v);
         CHECK(near(j[0][1], 12 * (l - .5) / .5) && near(j[1][1], -j[0][1]) && j[0][0] == 0 && j[0][2] == 0, "l = %g",
               l);
     }
-    const double none[4][3] = {{1, 1, 1}, {1, 1, 1}}; /* no direction: no force, and no NaN */
+    const double none[TAC_ELEMENT_NODES][3] = {{1, 1, 1}, {1, 1, 1}}; /* no direction: no force, and no NaN */
     CHECK(near(lone_potential(elastic, TAC_KIND_SPRING, none, j), 12 / (2 * .5) * .25));
     for (int i = 0; i < 12; i++)
         CHECK(j[i / 3][i % 3] == 0, "collapsed spring: %g", j[i / 3][i % 3]);
@@ -221,19 +223,22 @@ static void test_closed_cst(void)
                    "");
     struct tac_elastic *elastic = make_elastic(scene);
     const double area = 3, y = 50, nu = .25;
-    double j[4][3];
+    double j[TAC_ELEMENT_NODES][3];
     for (double s = -.5; s < 2; s += .125) {
-        const double along[4][3] = {{0, 0, 0}, {2 * (1 + s), 0, 0}, {0, 3, 0}}; /* uniaxial: E = diag((l^2 - 1)/2, 0) */
+        const double along[TAC_ELEMENT_NODES][3] = {
+            {0, 0, 0}, {2 * (1 + s), 0, 0}, {0, 3, 0}}; /* uniaxial: E = diag((l^2 - 1)/2, 0) */
         double e = ((1 + s) * (1 + s) - 1) / 2, v = lone_potential(elastic, TAC_KIND_CST, along, j);
         CHECK(near(v, area * y / (2 * (1 - nu * nu)) * e * e), "uniaxial %g: %.17g", s, v);
         /* dV/ds = A Y/(1 - nu^2) E (1 + s), over the leg's 2 m */
         CHECK(near(j[1][0], -area * y / (1 - nu * nu) * e * (1 + s) / 2), "uniaxial force %g: %.17g", s, j[1][0]);
-        const double shear[4][3] = {{0, 0, 0}, {2, 0, 0}, {3 * s, 3, 0}}; /* E = [[0, s/2], [s/2, s^2/2]] */
+        const double shear[TAC_ELEMENT_NODES][3] = {
+            {0, 0, 0}, {2, 0, 0}, {3 * s, 3, 0}}; /* E = [[0, s/2], [s/2, s^2/2]] */
         double trace = s * s / 2, square = s * s / 2 + trace * trace;
         v = lone_potential(elastic, TAC_KIND_CST, shear, j);
         CHECK(near(v, area * y / (2 * (1 - nu * nu)) * ((1 - nu) * square + nu * trace * trace)), "shear %g: %g", s, v);
     }
-    const double collapsed[4][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}; /* E = -1/2: finite, and no force */
+    const double collapsed[TAC_ELEMENT_NODES][3] = {
+        {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}; /* E = -1/2: finite, and no force */
     CHECK(near(lone_potential(elastic, TAC_KIND_CST, collapsed, j),
                area * y / (2 * (1 - nu * nu)) * ((1 - nu) * .5 + nu)));
     for (int i = 0; i < 12; i++)
@@ -256,12 +261,13 @@ static void test_closed_hinge(void)
                        " 'vertices': [[0,0,0],[3,0,0],[1,1,0],[2,0,2]], 'triangles': [[0,1,2],[0,3,1]]}}",
                        "");
         struct tac_elastic *elastic = make_elastic(scene);
-        double j[4][3], rest = flat ? 0 : TAC_PI / 2, k = .7 * 3 * 9 / (1.5 + 3); /* folded by a right angle */
+        double j[TAC_ELEMENT_NODES][3], rest = flat ? 0 : TAC_PI / 2,
+                                        k = .7 * 3 * 9 / (1.5 + 3); /* folded by a right angle */
         const tac_lid *v = scene->mesh->topology->hinge;
         CHECK(scene->mesh->topology->hinge_count == 1 && v[0] == 0 && v[1] == 1 && v[2] == 2 && v[3] == 3,
               "the stencil");
         for (double angle = -3; angle < 3.1; angle += .25) {
-            double x[4][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 0}, {2, 0, 0}};
+            double x[TAC_ELEMENT_NODES][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 0}, {2, 0, 0}};
             /* flat is opposite to vertex 2; the mesh's own fold, towards +z, is +90 degrees from there */
             x[3][1] = -2 * cos(angle);
             x[3][2] = 2 * sin(angle);
@@ -277,9 +283,10 @@ static void test_closed_hinge(void)
             double f2 = sqrt(tac_dot(j[2], j[2])), f3 = sqrt(tac_dot(j[3], j[3]));
             CHECK(near(f2, 2 * k * fabs(bend)) && near(f3, k * fabs(bend)), "angle %g: %.17g %.17g", angle, f2, f3);
         }
-        static const double collapsed[3][4][3] = {{{0, 0, 0}, {3, 0, 0}, {1, 0, 0}, {2, 0, 2}},  /* a triangle flat, */
-                                                  {{1, 0, 0}, {1, 0, 0}, {1, 1, 0}, {2, 0, 2}},  /* the edge gone, */
-                                                  {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}}}; /* all of it */
+        static const double collapsed[3][TAC_ELEMENT_NODES][3] = {
+            {{0, 0, 0}, {3, 0, 0}, {1, 0, 0}, {2, 0, 2}},  /* a triangle flat, */
+            {{1, 0, 0}, {1, 0, 0}, {1, 1, 0}, {2, 0, 2}},  /* the edge gone, */
+            {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}}}; /* all of it */
         for (int c = 0; c < 3; c++) {
             double v0 = lone_potential(elastic, TAC_KIND_HINGE, collapsed[c], j);
             CHECK(v0 >= 0 && v0 < INFINITY, "collapsed hinge: V = %g", v0);
@@ -316,7 +323,7 @@ static void test_ticks(const struct tac_scene *scene, const struct tac_elastic *
             double before = 0, after = 0, worst = 0, held = 0; /* held: work on the vertices that do not yield */
             memset(sum, 0, 3 * count * sizeof *sum);
             for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
-                double x[4][3], j[4][3];
+                double x[TAC_ELEMENT_NODES][3], j[TAC_ELEMENT_NODES][3];
                 int n = gather(rate, (enum tac_kind)kind, e, flat, x);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
                 tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])x, j);

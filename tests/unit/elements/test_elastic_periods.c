@@ -21,7 +21,7 @@ static void apply_stiffness(const struct tac_scene *scene, const struct tac_elas
             x[i] = scene->mesh->x[i] + sign * step * u[i];
         FOR_EACH_ELEMENT(elastic, rate, kind, e)
         {
-            double y[4][3], j[4][3];
+            double y[TAC_ELEMENT_NODES][3], j[TAC_ELEMENT_NODES][3];
             int n = gather(rate, (enum tac_kind)kind, e, x, y);
             const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
             tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])y, j);

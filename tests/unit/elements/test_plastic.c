@@ -14,7 +14,8 @@ static struct tac_elastic *lone(const char *material, const char *mesh, struct t
 }
 
 /* One tick of the only element at x (n,3): its impulses over the period on nobody, J that flow took. */
-static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const double (*x)[3], double force[4][3])
+static double tick(struct tac_elastic *elastic, enum tac_kind kind, int n, const double (*x)[3],
+                   double force[TAC_ELEMENT_NODES][3])
 {
     struct tac_pos pos[4] = {{{0}, 0}};
     struct tac_vel vel[4] = {{{0}, 0}};
@@ -53,7 +54,7 @@ static void test_spring(void)
     struct tac_elastic *elastic = lone("'stretch': {'model': 'spring', 'stiffness': 12, 'yield': 0.25}",
                                        "'vertices': [[0,0,0],[0,0.5,0]], 'edges': [[0,1]]", &scene);
     static const double path[] = {.5, .55, .625, .7, .9, .85, .6, .9, 1.2, .8, .3, .1, .05, .3, .2};
-    double rest = .5, taken = 0, lost = 0, f[4][3];
+    double rest = .5, taken = 0, lost = 0, f[TAC_ELEMENT_NODES][3];
     for (size_t k = 0; k < sizeof path / sizeof path[0]; k++) {
         const double x[2][3] = {{1, 1, 1}, {1, 1 + path[k], 1}}, old = rest;
         rest = fmin(fmax(rest, path[k] - .125), path[k] + .125);
@@ -77,7 +78,7 @@ static void test_triangle(void)
     struct tac_scene *scene;
     struct tac_elastic *elastic = lone("'stretch': {'model': 'cst', 'stiffness': 50, 'poisson': 0.25, 'yield': 0.125}",
                                        "'vertices': [[0,0,0],[2,0,0],[0,3,0]], 'triangles': [[0,1,2]]", &scene);
-    double f[4][3];
+    double f[TAC_ELEMENT_NODES][3];
     /* E = diag(.625, 0), then .125 less: difference (0, 0) .. */
     const double s = sqrt(1 + 2 * .625);
     const double far[3][3] = {{0, 0, 0}, {2 * s, 0, 0}, {0, 3, 0}},
@@ -102,7 +103,8 @@ static void test_triangle(void)
     turned = lone(tin, again, &other);
     int flowed = 0;
     for (int trial = 0; trial < 300; trial++) {
-        double x[3][3], y[3][3], turn[3] = {uniform(-3, 3), uniform(-3, 3), uniform(-3, 3)}, r[9], g[4][3];
+        double x[3][3], y[3][3], turn[3] = {uniform(-3, 3), uniform(-3, 3), uniform(-3, 3)}, r[9],
+                                 g[TAC_ELEMENT_NODES][3];
         static const int from[3] = {2, 0, 1};
         tac_rotation(turn, r);
         for (int i = 0; i < 9; i++)
@@ -138,10 +140,10 @@ static void test_hinge(void)
     struct tac_elastic *elastic =
         lone("'bend': {'model': 'hinge', 'stiffness': 2, 'yield': 0.25}",
              "'vertices': [[0,0,0],[1,0,0],[0.5,1,0],[0.5,-1,0]], 'triangles': [[0,1,2],[1,0,3]]", &scene);
-    double sign = 0, lost = 0, f[4][3], flowed = 0;
+    double sign = 0, lost = 0, f[TAC_ELEMENT_NODES][3], flowed = 0;
     for (int k = 1; k <= 120; k++) {
         const double angle = .05 * k; /* to 6 rad */
-        double x[4][3] = {{0, 0, 0}, {1, 0, 0}, {.5, 1, 0}, {.5, -cos(angle), sin(angle)}};
+        double x[TAC_ELEMENT_NODES][3] = {{0, 0, 0}, {1, 0, 0}, {.5, 1, 0}, {.5, -cos(angle), sin(angle)}};
         lost += tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])x, f);
         const double rest = *rest_of(elastic, TAC_KIND_HINGE), along = f[3][1] * sin(angle) + f[3][2] * cos(angle);
         flowed = angle > .25 ? angle - .25 : 0;
@@ -165,7 +167,7 @@ static void test_bent_before(void)
     struct tac_elastic *elastic =
         lone("'bend': {'model': 'hinge', 'stiffness': 2, 'rest': 'flat', 'yield': 0.25}",
              "'vertices': [[0,0,0],[1,0,0],[0.5,1,0],[0.5,0,1]], 'triangles': [[0,1,2],[1,0,3]]", &scene);
-    double f[4][3];
+    double f[TAC_ELEMENT_NODES][3];
     const double rest = *rest_of(elastic, TAC_KIND_HINGE);
     CHECK(near(fabs(rest), TAC_PI / 2 - .25), "rest %g", rest);
     const double loss = tick(elastic, TAC_KIND_HINGE, 4, (const double(*)[3])scene->mesh->x, f);
@@ -205,7 +207,7 @@ static void test_four(void)
     double before = 0, after = 0, cut = 0;
     FOR_EACH_ELEMENT(elastic, rate, kind, e)
     {
-        double y[4][3];
+        double y[TAC_ELEMENT_NODES][3];
         gather(rate, (enum tac_kind)kind, e, x, y);
         before += tac_elastic_potential(rate, (enum tac_kind)kind, e, (const double(*)[3])y);
     }
@@ -214,7 +216,7 @@ static void test_four(void)
             const struct tac_rate_class *rate = &elastic->rate[c];
             tac_group_tick(group_of(rate, (enum tac_kind)kind), rate->h_s, pos, vel, NULL, NULL);
             for (size_t e = 0; e < tac_class_count(rate, kind); e++) {
-                double y[4][3], j[4][3];
+                double y[TAC_ELEMENT_NODES][3], j[TAC_ELEMENT_NODES][3];
                 int n = gather(rate, (enum tac_kind)kind, e, x, y);
                 const tac_lid *v = tac_elastic_stencil(rate, (enum tac_kind)kind, e, &n);
                 tac_elastic_impulse(rate, (enum tac_kind)kind, e, (const double(*)[3])y, j);
@@ -249,7 +251,7 @@ static void test_saved(void)
     struct tac_elastic *elastic = lone("'stretch': {'model': 'spring', 'stiffness': 12, 'yield': 0.25, 'damping': 0.1}",
                                        "'vertices': [[0,0,0],[0,0.5,0]], 'edges': [[0,1]]", &scene);
     const double near_x[2][3] = {{0, 0, 0}, {0, .9, 0}}, far_x[2][3] = {{0, 0, 0}, {0, 1.5, 0}};
-    double f[4][3];
+    double f[TAC_ELEMENT_NODES][3];
     tick(elastic, TAC_KIND_SPRING, 2, near_x, f);
     tac_memory_save(elastic);
     tick(elastic, TAC_KIND_SPRING, 2, far_x, f);

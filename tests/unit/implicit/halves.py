@@ -112,9 +112,8 @@ def older(folder):
     path = os.path.realpath(os.path.join(out, "checkpoint.h5"))
     with h5py.File(path, "r+") as file:
         whole = file["integers"][()]
-        kinds = len(whole)
-        place = max((k for k in range(kinds) if whole[k] == 2 and k + 1 < kinds and whole[k + 1] == 1), default=-1)  # generation, has_script_force
-        whole[place] = 0
+        check(whole[14] == 2, "the place of the generation among a checkpoint's integers (src/io/checkpoint/checkpoint.c)")
+        whole[14] = 0
         file["integers"][...] = whole
     with open(path, "rb") as file:
         data = file.read()

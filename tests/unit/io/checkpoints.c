@@ -179,18 +179,26 @@ static struct tac_pair_state make_pair(uint64_t seed, const struct size *size, t
     return p;
 }
 
-/* Of all kinds, plastic, damped or both, and not in the order of the vertices. */
-static struct tac_element_state make_element(uint64_t seed, const struct size *size, tac_gid k)
+/* Kinds of elements, each with rows of its own width: nodes of an element, numbers of a strain. */
+enum { KINDS = 4 };
+static const struct {
+    int kind, nodes, width;
+} ELEMENTS[KINDS] = {{1, 2, 1}, {2, 3, 3}, {3, 4, 1}, {9, 10, 6}};
+
+/* Element k is of the kind k % KINDS; plastic, damped or both, and not in the order of the vertices. */
+static void fill_element(uint64_t seed, const struct size *size, tac_gid k, const struct tac_element_states *s,
+                         struct tac_element_state *e)
 {
-    struct tac_element_state e = {.kind = 1 + k % 3, .id = k, .vertex = {-1, -1, -1, -1}, .has = 1 + k / 3 % 3};
-    const tac_gid first = (size->vertices - 4) * (k * 4241 % size->elements) / size->elements;
-    for (int i = 0; i <= e.kind; i++)
-        e.vertex[i] = first + (i + k) % (e.kind + 1);
-    for (int i = 0; i < (e.kind == 2 ? 3 : 1); i++) {
-        e.rest[i] = e.has & 1 ? fabs(random_of(seed, k, 46 + i)) : 0;
-        e.last[i] = e.has & 2 ? fabs(random_of(seed, k, 49 + i)) : 0;
+    const tac_gid first = (size->vertices - s->nodes) * (k * 4241 % size->elements) / size->elements;
+    memset(e, 0, tac_element_row_size(s));
+    e->id = k;
+    e->has = 1 + k / KINDS % 3;
+    for (int i = 0; i < s->nodes; i++)
+        e->vertex[i] = k % 5 == 0 && i > 0 && i == s->nodes - 1 ? -1 : first + (i + k) % s->nodes;
+    for (int i = 0; i < s->width; i++) {
+        tac_element_rest(s, e)[i] = e->has & 1 ? fabs(random_of(seed, k, 46 + i)) : 0;
+        tac_element_last(s, e)[i] = e->has & 2 ? fabs(random_of(seed, k, 52 + i)) : 0;
     }
-    return e;
 }
 
 static double make_last(uint64_t seed, uint64_t key, int64_t group)
@@ -230,7 +238,11 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
     c->script = calloc((size_t)size->scripts + 1, sizeof *c->script);
     c->pair = calloc((size_t)size->pairs + 1, sizeof *c->pair);
     c->last = calloc(4 * (size_t)size->pairs + 1, sizeof *c->last);
-    c->element = calloc((size_t)size->elements + 1, sizeof *c->element);
+    for (int k = 0; k < KINDS; k++) {
+        struct tac_element_states *s = &c->element[ELEMENTS[k].kind];
+        *s = (struct tac_element_states){.nodes = ELEMENTS[k].nodes, .width = ELEMENTS[k].width};
+        s->row = calloc((size_t)size->elements + 1, tac_element_row_size(s));
+    }
     for (tac_gid i = 0; i < size->vertices; i++)
         if (mine(ctx, i, 0)) {
             const size_t k = (size_t)c->vertices.count++;
@@ -263,9 +275,14 @@ static struct tac_checkpoint *make_state(const struct tac_ctx *ctx, uint64_t see
         }
     qsort(c->pair, (size_t)c->pair_count, sizeof *c->pair, compare_keys);
     for (tac_gid i = 0; i < size->elements; i++)
-        if (mine(ctx, i, 5))
-            c->element[c->element_count++] = make_element(seed, size, i);
-    qsort(c->element, (size_t)c->element_count, sizeof *c->element, tac_element_state_compare);
+        if (mine(ctx, i, 5)) {
+            struct tac_element_states *s = &c->element[ELEMENTS[i % KINDS].kind];
+            fill_element(seed, size, i, s, tac_element_row(s, s->count++));
+        }
+    for (int k = 0; k < KINDS; k++) {
+        struct tac_element_states *s = &c->element[ELEMENTS[k].kind];
+        qsort(s->row, (size_t)s->count, tac_element_row_size(s), tac_element_state_compare);
+    }
     return c;
 }
 
@@ -286,6 +303,22 @@ static void check_common(const struct tac_checkpoint *c, uint64_t seed, const st
               memcmp(c->work.limb, want.work.limb, sizeof want.work.limb) == 0 &&
               memcmp(c->total_start.limb, want.total_start.limb, sizeof want.work.limb) == 0,
           "sums, to the last bit");
+}
+
+static void check_elements(const struct tac_element_states *s, int k, uint64_t seed, const struct size *size)
+{
+    struct tac_element_state *want = malloc(tac_element_row_size(s));
+    CHECK(size->elements == 0 || (s->nodes == ELEMENTS[k].nodes && s->width == ELEMENTS[k].width), "width of kind %d",
+          ELEMENTS[k].kind);
+    for (tac_lid i = 0; i < s->count; i++) {
+        const struct tac_element_state *e = tac_element_row(s, i);
+        CHECK(e->id % KINDS == k, "element %ld is of kind %d", (long)e->id, ELEMENTS[k].kind);
+        fill_element(seed, size, e->id, s, want);
+        CHECK(memcmp(e, want, tac_element_row_size(s)) == 0 &&
+                  (i == 0 || tac_element_state_compare(tac_element_row(s, i - 1), e) < 0),
+              "what element %ld remembers", (long)e->id);
+    }
+    free(want);
 }
 
 static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const struct size *size)
@@ -320,11 +353,8 @@ static void check_rows(const struct tac_checkpoint *c, uint64_t seed, const stru
         for (int64_t r = 0; r < p->groups && r < want.groups; r++)
             CHECK(c->last[p->last + r] == make_last(seed, p->key, r), "last of pair %lx", (unsigned long)p->key);
     }
-    for (tac_lid i = 0; i < c->element_count; i++) {
-        const struct tac_element_state *e = &c->element[i], want = make_element(seed, size, e->id);
-        CHECK(memcmp(e, &want, sizeof want) == 0 && (i == 0 || tac_element_state_compare(e - 1, e) < 0),
-              "what element %ld remembers", (long)e->id);
-    }
+    for (int k = 0; k < KINDS; k++)
+        check_elements(&c->element[ELEMENTS[k].kind], k, seed, size);
 }
 
 /* Every row once: counts and sums of what identifies them, over all ranks. */
@@ -332,7 +362,7 @@ static void check_complete(struct tac_ctx *ctx, const struct tac_checkpoint *c, 
 {
     enum { TABLES = 6 };
     int64_t sum[2 * TABLES] = {c->vertices.count, c->mesh.triangle_count, c->mesh.segment_count,
-                               c->script_count,   c->pair_count,          c->element_count};
+                               c->script_count,   c->pair_count,          tac_checkpoint_elements(c)};
     const int64_t n[TABLES] = {size->vertices, size->triangles, size->segments,
                                size->scripts,  size->pairs,     size->elements};
     for (tac_lid i = 0; i < c->vertices.count; i++)
@@ -345,8 +375,9 @@ static void check_complete(struct tac_ctx *ctx, const struct tac_checkpoint *c, 
         sum[TABLES + 3] += c->script[i].vertex / 2;
     for (tac_lid i = 0; i < c->pair_count; i++)
         sum[TABLES + 4] += (int64_t)(c->pair[i].key & 0xffffff);
-    for (tac_lid i = 0; i < c->element_count; i++)
-        sum[TABLES + 5] += c->element[i].id;
+    for (int k = 0; k < TAC_KINDS; k++)
+        for (tac_lid i = 0; i < c->element[k].count; i++)
+            sum[TABLES + 5] += tac_element_row(&c->element[k], i)->id;
     MPI_Allreduce(MPI_IN_PLACE, sum, 2 * TABLES, MPI_INT64_T, MPI_SUM, ctx->comm);
     for (int k = 0; k < TABLES; k++)
         CHECK(sum[k] == n[k] && sum[TABLES + k] == n[k] * (n[k] - 1) / 2, "rows of kind %d: %ld of %ld", k,

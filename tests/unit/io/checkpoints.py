@@ -82,7 +82,7 @@ refused(tactus("diff", "1-small/checkpoint.h5", "nowhere"), 2, "nowhere.*No such
 text = open(os.environ["TACTUS_SOURCE"] + "/docs/reference/file-formats.md", encoding="utf-8").read()
 with h5py.File("1-small/checkpoint.h5", "r") as f:
     for name in list(f) + list(f.attrs):
-        check("`%s`" % name in text, "docs/reference/file-formats.md does not name " + name)
+        check("`%s`" % re.sub("^(element_.*_)[0-9]+$", "\\1K", name) in text, "docs/reference/file-formats.md does not name " + name)
 
 whole = open("1-small/checkpoint.h5", "rb").read()
 
@@ -90,7 +90,7 @@ whole = open("1-small/checkpoint.h5", "rb").read()
 def stamp(data):
     """The head that belongs to the contents, as docs/reference/file-formats.md describes it."""
     body = bytes(data[512:])
-    head = b"TACTUSCP" + struct.pack("<IIq", 1, zlib.crc32(body), len(body))
+    head = b"TACTUSCP" + struct.pack("<IIq", 2, zlib.crc32(body), len(body))
     return head + bytes(512 - len(head)) + body
 
 
@@ -119,14 +119,14 @@ for change, part in ((bit, "position .*1 differs.*body 'b\u00f6x', vertex 2 \\(7
                      (put("t", 9, 1), "clock .*vertex 4"), (put("impulse", (1, 1), 2), "impulse .*1 differs"), (put("mass", 1, 2), "mass .*1 differs"),
                      (put("triangles", (3, 1), 49), "topology .*triangles\\[3\\]"), (put("pair_depth", 3, 999), "contacts .*1 differs"), (put("last", 3, 1e-9), "last .*1 differs"),
                      (put("script_v", (5, 0), 9), "motion .*1 differs"),
-                     (put("element_last", (5, 0), 3), "elements .*1 differs"), (put("element_rest", (6, 0), 3), "elements .*1 differs"), (put("sums", 30, 77), "sums .*1 differs.*dissipated"), (put("integers", 1, 8), "time .*next frame")):
+                     (put("element_last_9", (2, 5), 3), "elements .*1 differs"), (put("element_rest_2", (3, 0), 3), "elements .*1 differs"), (put("sums", 30, 77), "sums .*1 differs.*dissipated"), (put("integers", 1, 8), "time .*next frame")):
     r = tactus("diff", "1-small/checkpoint.h5", changed("bit.h5", change))
     check(r.code == 1 and re.search(part, r.out), "%s: %s %s" % (part, r.out, r.err))
 r = tactus("diff", "--json", "1-small/checkpoint.h5", changed("bit.h5", bit))
 o = json.loads(r.out)
 check(not o["equal"] and o["position"]["largest"]["vertex"] == 7 and o["position"]["largest"]["component"] == "z" and o["velocity"]["differing"] == 0, "json: %s" % o)
 # What does not count: wall time, counters, restarts.
-r = tactus("diff", "1-small/checkpoint.h5", changed("bit.h5", lambda f: (f["reals"].__setitem__(3, 5.), f["integers"].__setitem__(13, 5), f["integers"].__setitem__(3, 9))))
+r = tactus("diff", "1-small/checkpoint.h5", changed("bit.h5", lambda f: (f["reals"].__setitem__(3, 5.), f["counters"].__setitem__(4, 5), f["ticks"].__setitem__((4, 0), 5), f["integers"].__setitem__(3, 9))))
 check(r.code == 0, "not counted: " + r.out + r.err)
 
 # Every flipped bit is found, wherever it is; and every cut.
@@ -146,9 +146,9 @@ for name in names[:3] + names[-3:]:  # the command says the same
     refused(tactus("info", name), 2, name + "' is no whole checkpoint")
 open("checkpoint-000001.h5", "wb").write(whole + b"\0")
 refused(tactus("info", "checkpoint-000001.h5"), 2, "damaged")
-open("checkpoint-000001.h5", "wb").write(whole[:8] + b"\2" + whole[9:])
-refused(tactus("info", "checkpoint-000001.h5"), 2, "its format is 2")
-refused(all_of([("read", "checkpoint-000001.h5", 1, "small")], 2), 2, "its format is 2")
+open("checkpoint-000001.h5", "wb").write(whole[:8] + b"\3" + whole[9:])
+refused(tactus("info", "checkpoint-000001.h5"), 2, "its format is 3, but this version .* reads 1 to 2")
+refused(all_of([("read", "checkpoint-000001.h5", 1, "small")], 2), 2, "its format is 3")
 os.mkfifo("checkpoint-000009.h5")
 refused(tactus("info", "checkpoint-000009.h5"), 2, "it is no file")
 os.mkdir("none")
@@ -174,14 +174,24 @@ NONSENSE = (
     (put("triangles", (2, 1), 50), "an element"), (put("segments", (2, 1), -1), "an element"), (lambda f: f["triangles"].__setitem__((2, 0), f["triangles"][2, 1]), "an element"),
     (swap("script_vertex", 2, 3), "a motion"), (put("script_vertex", 11, 50), "a motion"), (put("script_next", 1, -1), "a motion"),
     (put("script_next", 1, 2**40), "a motion"), (put("script_flags", (1, 0), 7), "a motion"), (put("script_x", (1, 0), np.nan), "a motion"),
-    (put("pair_vertex", (3, 0), 50), "a contact"), (put("pair_vertex", (3, 0), -1), "a contact"), (put("pair_rungs", 3, 0), "a contact"),
-    (put("pair_rungs", 3, 2**40), "a contact"), (put("pair_rungs", 3, 1000), "a contact|last"), (put("pair_depth", 3, 2**40), "a contact"), (put("pair_key", 3, 2**62 * -1), "a contact"),
+    (put("pair_vertex", (3, 0), 50), "a contact"), (put("pair_vertex", (3, 0), -1), "a contact"), (put("pair_layer_groups", 3, 0), "a contact"),
+    (put("pair_layer_groups", 3, 2**40), "a contact"), (put("pair_layer_groups", 3, 1000), "a contact|last"), (put("pair_depth", 3, 2**40), "a contact"), (put("pair_key", 3, 2**62 * -1), "a contact"),
     (swap("pair_key", 3, 4), "a contact|last|whatever"),
-    (put("element_kind", 4, 0), "an element remembers"), (put("element_kind", 4, 2**40), "an element remembers"), (put("element_id", 4, -1), "an element remembers"),
-    (put("element_vertex", (4, 0), 50), "an element remembers"), (put("element_vertex", (4, 0), -1), "an element remembers"), (put("element_has", 4, 0), "an element remembers"),
-    (put("element_has", 4, 4), "an element remembers"), (put("element_rest", (4, 0), np.nan), "an element remembers"), (put("element_last", (4, 2), np.inf), "an element remembers"),
-    (swap("element_id", 3, 9), "an element remembers|whatever"), (lambda f: f.__delitem__("element_rest"), "'element_rest'"),
-    (replace("element_has", data=np.ones(19, "i8")), "'element_has'"),
+    (put("element_id_2", 4, -1), "an element remembers"), (put("element_vertex_2", (4, 0), 50), "an element remembers"),
+    (put("element_vertex_9", (4, 0), -1), "an element remembers"), (put("element_has_2", 4, 0), "an element remembers"),
+    (put("element_has_2", 4, 4), "an element remembers"), (put("element_rest_1", (4, 0), np.nan), "an element remembers"),
+    (put("element_last_9", (4, 5), np.inf), "an element remembers"), (swap("element_vertex_3", 1, 3), "an element remembers"),
+    (lambda f: f.__delitem__("element_rest_3"), "'element_rest_3'"), (replace("element_has_1", data=np.ones(4, "i8")), "'element_has_1'"),
+    (replace("element_vertex_9", data=np.zeros((5, 9), "i8")), "'element_vertex_9'"), (replace("element_last_9", data=np.zeros((5, 7))), "'element_last_9'"),
+    *((put("element_kinds", (2, k), bad), "'element_") for k, bad in
+      ((0, 0), (0, 2), (0, 13), (0, 2**40), (1, 0), (1, 4), (1, 2**40), (2, 0), (2, 5), (2, 2**40), (3, 0), (3, 2), (3, 2**33))),
+    (lambda f: f.__delitem__("element_kinds"), "'element_kinds'"), (replace("element_kinds", data=np.zeros((14, 4), "i8")), "'element_kinds'"),
+    (replace("element_kinds", data=np.zeros((4, 3), "i8")), "'element_kinds'"),
+    (lambda f: f.__delitem__("friction_key"), "'friction_key'"), (lambda f: f.move("pair_layer_groups", "pair_rungs"), "'pair_layer_groups'"),
+    (put("counters", 3, -1), "numbers"), (put("ticks", (4, 1), -1), "numbers"), (lambda f: f.__delitem__("ticks"), "'ticks'"),
+    (replace("ticks", data=np.zeros((99, 2), "i8")), "not known"), (replace("counters", data=np.zeros(64, "i8")), "'counters'"),
+    (replace("integers", data=np.zeros(64, "i8")), "'integers'"), (lambda f: f.attrs.modify("format", np.bytes_("tactus-checkpoint/1")), "'integers'"),
+    (lambda f: f.attrs.modify("format", np.bytes_("tactus-checkpoint/3")), "what it is"),
     (put("last", 3, np.nan), "last distance"), (put("sums", 3, 2**62), "sums"), (put("integers", 0, -5), "numbers"), (put("integers", 6, 2**40), "numbers"),
     (put("integers", 6, 49), "table"), (put("integers", 1, 2**61), "numbers"), (put("reals", 0, np.nan), "numbers"),
     (replace("scene", data=np.frombuffer(b"{nonsense", "u1")), "scene"), (replace("scene", data=np.frombuffer(b"[1]", "u1")), "scene"),

@@ -21,7 +21,7 @@ SCENE = {
     "bodies": [{"name": "sheet", "material": "cloth", "mesh": {"kind": "grid", "size": [0.5, 0.5], "cells": [4, 4]}},
                {"name": "floor", "fixed": True, "position": [0, -0.02, 0], "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}}]}
 json.dump(SCENE, open("drop.json", "w"))
-HAS_ROW, ENTRIES = 42, 43  # places among a checkpoint's integers (src/io/checkpoint/checkpoint.c)
+HAS_ROW, ENTRIES = 10, 16  # places among a checkpoint's integers (src/io/checkpoint/checkpoint.c)
 
 
 def run(*arguments, ranks=1):

@@ -86,7 +86,7 @@ with h5py.File("older.run/checkpoint.h5", "r+") as f:
     integers[0] = round(0.6 * 2 ** 46)  # where it ended, 0.4 of 2^16 quanta past its last frame but one
     f["integers"][:] = integers
 body = open("older.run/checkpoint.h5", "rb").read()[512:]
-head = b"TACTUSCP" + struct.pack("<IIq", 1, zlib.crc32(body), len(body))
+head = b"TACTUSCP" + struct.pack("<IIq", 2, zlib.crc32(body), len(body))
 open("older.run/checkpoint.h5", "wb").write(head.ljust(512, b"\0") + body)
 r = tactus("run", "--restart", "older.run")
 check(r.code == 0 and json.load(open("older.run/status.json"))["state"] == "finished", "an older run that is at its end: %r" % r.err)

@@ -34,7 +34,7 @@ with tempfile.TemporaryDirectory(prefix="tactus-inert-") as folder:
         launch = ["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
         subprocess.run(launch + [TACTUS, "run", "scene.json", "-o", name, "--quiet"] + options, check=True)
         with h5py.File(name + "/checkpoint.h5") as file:
-            inert[name] = set(file["pair_key"][:][np.array([g > 0 for g in file["pair_rungs"][:]])]) if "pair_key" in file else set()
+            inert[name] = set(file["pair_key"][:][np.array([g > 0 for g in file["pair_layer_groups"][:]])]) if "pair_key" in file else set()
     must(len(set(map(frozenset, inert.values()))) > 1, "all runs watch the same pairs: this test looks at nothing")
     for name in RUNS:
         diff = subprocess.run([TACTUS, "diff", "one/checkpoint.h5", name + "/checkpoint.h5"], capture_output=True, text=True)

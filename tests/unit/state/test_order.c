@@ -50,12 +50,15 @@ static void total(const char *what, void *row, size_t size, compare_function *co
 
 int main(void)
 {
-    static struct tac_element_state element[ROWS];
+    struct element {
+        struct tac_element_state row; /* begins a row of one kind */
+        tac_gid vertex[1];
+    };
+    static struct element element[ROWS];
     static struct tac_friction_row friction[ROWS];
     for (int i = 0; i < ROWS; i++) {
-        element[i].vertex[0] = draw(4) << 31;
-        element[i].kind = draw(3);
-        element[i].id = draw(3) << 32;
+        element[i].row.vertex[0] = draw(4) << 31;
+        element[i].row.id = draw(3) << 32;
         friction[i].vertex[0] = draw(4) << 31;
         friction[i].key = (uint64_t)draw(4) << 62;
         friction[i].layer = draw(3) << 32;
