@@ -32,8 +32,8 @@ static void scene(const char *file, const char *change, double share, const tac_
           "%s: %s %s", file, a.ctx.error, b.ctx.error);
     if (again) {
         printf("%s: %d pairs, %d of elements, %d of friction\n", file, (int)state->pair_count,
-               (int)state->element_count, (int)state->friction_state_count);
-        CHECK(state->pair_count >= least[0] && state->element_count >= least[1] &&
+               (int)tac_checkpoint_elements(state), (int)state->friction_state_count);
+        CHECK(state->pair_count >= least[0] && tac_checkpoint_elements(state) >= least[1] &&
                   state->friction_state_count >= least[2],
               "%s: too little is remembered for this to test something", file);
         same_state(state, again);

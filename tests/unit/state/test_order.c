@@ -50,17 +50,19 @@ static void total(const char *what, void *row, size_t size, compare_function *co
 
 int main(void)
 {
-    static struct tac_element_state element[ROWS];
+    struct tac_element_states element = {.nodes = 3, .width = 2, .count = ROWS};
     static struct tac_friction_row friction[ROWS];
+    element.row = calloc(ROWS, tac_element_row_size(&element));
+    TAC_CHECK(element.row != NULL);
     for (int i = 0; i < ROWS; i++) {
-        element[i].vertex[0] = draw(4) << 31;
-        element[i].kind = draw(3);
-        element[i].id = draw(3) << 32;
+        tac_element_row(&element, i)->vertex[0] = draw(4) << 31;
+        tac_element_row(&element, i)->id = draw(3) << 32;
         friction[i].vertex[0] = draw(4) << 31;
         friction[i].key = (uint64_t)draw(4) << 62;
         friction[i].layer = draw(3) << 32;
     }
-    total("elements", element, sizeof element[0], tac_element_state_compare);
+    total("elements", element.row, tac_element_row_size(&element), tac_element_state_compare);
+    free(element.row);
     total("friction", friction, sizeof friction[0], tac_friction_row_compare);
     return check_result();
 }
