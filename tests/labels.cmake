@@ -16,6 +16,10 @@ set(TACTUS_LABEL_release
   record_path io_goes_on io_ranks io_child ranks_restart
   # Their other tests, on one rank and on three, run the same code.
   solve_memory_2 solve_solver_3 solve_equal_4
+  # Scenes with hard parameters, five minutes there: implicit_closed_forms, implicit_refusals and implicit_static run the same code.
+  implicit_odd
+  # Pilots of a time that is fixed: forecast_pilot_run runs them there.
+  check_pilot
   # Whole runs on several ranks; implicit_closed_forms and implicit_refusals run the same code there.
   implicit_equality implicit_presses implicit_benchmarks implicit_benchmarks_default implicit_pressure record_salvage
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.

@@ -4,20 +4,13 @@
 #include "partition/part.h"
 #include <math.h>
 
-#define TAC_SLACK 0x1p-48 /* of the sizes of all terms: what rounding may add to the potential */
-#define TAC_HELD .25      /* of what friction is smoothed under: what it holds moves by less at the last iterate */
-#define TAC_ROUGH .002    /* how exact linear systems need be before the end (struct tac_solve_rule) */
-#define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
-#define TAC_STRAIGHT                                                                                                   \
-    .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
-#define TAC_FARTHEST 64       /* of such a direction is tried */
+#define TAC_HELD .25          /* of what friction is smoothed under: what it holds moves by less at the last iterate */
+#define TAC_ROUGH .002        /* how exact linear systems need be before the end (struct tac_solve_rule) */
 #define TAC_ASTRAY 10.        /* times what is foretold: a vertex that goes farther within a step has gone astray */
 #define TAC_ASTRAY_LEAST 1e-2 /* of the scene's diagonal; nothing that goes less far has */
 #define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
-#define TAC_NEAREST                                                                                                    \
-    0x1p-48 /* of the scene's size: no gap may shrink under it, for it could not be proven to be one                   \
-             */
-enum { HALVINGS = 60 };
+/* Of the scene's size: no gap may shrink under it, for it could not be proven to be one. */
+#define TAC_NEAREST 0x1p-48
 
 /* ---- iterates ---- */
 
@@ -92,7 +85,7 @@ const char *tac_implicit_what_helps(const struct tac_implicit *sim)
 }
 
 /* Why a step failed, with the pair that is nearest. */
-static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
+enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
 {
     double least = INFINITY, all;
     uint64_t key = 0;
@@ -135,70 +128,6 @@ static enum tac_err fail_step(struct tac_implicit *sim, const char *why)
                     (double)sim->now * sim->scene->settings->quantum_s, why, (long long)sim->part.newton,
                     sim->last_step.residual_speed, sim->scale.velocity_tol, sim->newton.kappa, pair,
                     tac_implicit_what_helps(sim));
-}
-
-static void stretch(struct tac_implicit *sim, double times)
-{
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->newton.p[c] *= times;
-}
-
-/* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. Where it does so by its slope, for
- * the quadratic model, whose curvature is never negative, foretells half of that, the direction is too short: twice as
- * far, if that is allowed and lower, and again as long as that is so. */
-static enum tac_err go_farther(struct tac_implicit *sim, double before, double *value, double *size)
-{
-    enum tac_err err = TAC_OK;
-    double times = 1;
-    while (before - *value > -TAC_STRAIGHT * sim->newton.slope * times && times < TAC_FARTHEST) {
-        double share, far = INFINITY, far_size = 0;
-        stretch(sim, 2);
-        TAC_TRY(tac_implicit_reach(sim, &share));
-        if (share == 1) {
-            tac_implicit_go(sim, 1);
-            TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, &far, &far_size));
-        }
-        if (!(far < *value)) {
-            stretch(sim, .5);
-            tac_implicit_go(sim, 1);
-            break;
-        }
-        *value = far;
-        *size = far_size;
-        times *= 2;
-    }
-done:
-    return err;
-}
-
-/* Along sim->newton.p from sim->x to sim->newton.trial: as far as no pair loses too much of its gap, and the potential
- * falls; it and the sum of its terms' sizes before and after. */
-static enum tac_err search_line(struct tac_implicit *sim, double *value, double *size)
-{
-    enum tac_err err;
-    double share, bound;
-    int halving = 0;
-    const double before = *value, most = *value + (TAC_SLACK * *size + sim->newton.rounding);
-    TAC_TRY(tac_implicit_reach(sim, &share));
-    bound = share;
-    for (;; halving++) {
-        tac_implicit_go(sim, share);
-        const double begin_s = tac_wall_s();
-        TAC_TRY(tac_implicit_potential(sim, sim->newton.trial, value, size));
-        sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
-        if (*value <= most)
-            break;
-        if (halving == HALVINGS || !(share > 0))
-            TAC_TRY(fail_step(sim, "finds no way down"));
-        share *= .5;
-    }
-    tac_implicit_judge(sim, halving == 0 && bound >= TAC_GOOD);
-    tac_implicit_note_fall(sim, share == 1 ? (before - *value) / -sim->newton.slope : 0);
-    if (share == 1)
-        TAC_TRY(go_farther(sim, before, value, size));
-    TAC_TRY(tac_implicit_foresee(sim, bound));
-done:
-    return err;
 }
 
 /* Newton's direction at sim->x, and the largest speed in it. What is foreseen is no part of the potential, so with it
@@ -275,24 +204,24 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
     for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
         if (sim->part.newton == sim->scene->settings->implicit.most)
-            TAC_TRY(fail_step(sim, why_not(sim, *there)));
+            TAC_TRY(tac_implicit_fail_step(sim, why_not(sim, *there)));
         sim->part.newton++;
         sim->last_step.newton++;
         TAC_TRY(direct(sim, *there, &speed));
         sim->last_step.residual_speed = speed;
         if (!(speed < INFINITY))
-            TAC_TRY(fail_step(sim, "leaves the range of numbers"));
+            TAC_TRY(tac_implicit_fail_step(sim, "leaves the range of numbers"));
         if (!known)
             TAC_TRY(tac_implicit_potential(sim, sim->x, &value, &size));
         bool loose = false;
         if (speed <= sim->scale.velocity_tol)
             TAC_TRY(any_breaks_loose(sim, &loose));
-        TAC_TRY(search_line(sim, &value, &size));
+        TAC_TRY(tac_implicit_search_line(sim, &value, &size));
         TAC_TRY(tac_implicit_accept(sim));
         double gap;
         TAC_TRY(tac_implicit_least_gap(sim, &gap));
         if (gap < fmin(TAC_NEAREST * sim->scale.size_m, sim->newton.start_gap))
-            TAC_TRY(fail_step(sim, "brings surfaces nearer to each other than rounding can tell"));
+            TAC_TRY(tac_implicit_fail_step(sim, "brings surfaces nearer to each other than rounding can tell"));
         const bool stiffer = tac_implicit_stiffen(sim, gap);
         known = *there && !stiffer; /* the potential is still the same one */
         ready = speed <= sim->scale.velocity_tol && !loose && known && tac_implicit_is_exact(sim);

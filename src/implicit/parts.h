@@ -1,8 +1,8 @@
 /* parts.h: the parts of an implicit step, for this room only (implicit.h is for all).
  *
  * step.c calls them in this order: the scheme and scripts say where the step goes; newton.c minimises the potential
- * (terms.c, wind.c, implicit_friction.c) along directions of system.c, as far as implicit_candidates.c and bound.c let
- * it; the book sums.
+ * (terms.c, wind.c, implicit_friction.c) along directions of system.c, as far as line_search.c,
+ * implicit_candidates.c and bound.c let it; the book sums.
  */
 #ifndef TACTUS_IMPLICIT_PARTS_H
 #define TACTUS_IMPLICIT_PARTS_H
@@ -85,12 +85,19 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
 
 /* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
+/* Collective. Fails with TAC_ERR_RUN and a sentence that says why the step was not solved, with its nearest pair. */
+enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why);
 /* Local. What may help where even the shortest part of a step was not solved: a clause. */
 const char *tac_implicit_what_helps(const struct tac_implicit *sim);
 /* Local. sim->newton.trial: `share` of the way. */
 void tac_implicit_go(struct tac_implicit *sim, double share);
 /* Collective. It becomes the next iterate. */
 enum tac_err tac_implicit_accept(struct tac_implicit *sim);
+
+/* line_search.c. Collective. Shortens sim->newton.p, from sim->x to sim->newton.trial, until no pair loses too much of
+ * its gap and the potential falls.  value, size: the potential, kg m^2, and the sum of its terms' sizes, before and
+ * after. */
+enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, double *size);
 
 /* implicit_candidates.c. Collective. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);

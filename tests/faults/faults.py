@@ -129,6 +129,12 @@ class Sound:
             sys.exit("%s without faults: exit code %s\n%s" % (case.name, first.code, first.err))
 
 
+def is_kept_writer(r, leaks):
+    """A checkpoint whose H5Fclose() failed: HDF5 closes it when the process ends, and its driver then still notes failures in the writer. So
+    that one block is kept on purpose (put_away() in checkpoint_write.c)."""
+    return bool(r.faults) and r.faults[0][1] == "H5Fclose" and sum(leaks.values()) == 1 and "io/checkpoint/checkpoint_write.c" in with_lines(list(leaks)[0])
+
+
 def judge(case, sound, r):
     """None: as it should be; else what is wrong."""
     if r.code is None:
@@ -161,7 +167,7 @@ def judge(case, sound, r):
         return "half a file: " + half[0]
     if not r.aborted:
         leaks = collections.Counter(leak[2:] for leak in r.leaks) - sound.leaks
-        if leaks:
+        if leaks and not is_kept_writer(r, leaks):
             return "leaks %d times, such as %s" % (sum(leaks.values()), list(leaks)[0])
         files = [n for n in r.open if re.sub(r"\d+", "", n) not in sound.open and n.startswith("/") and not n.startswith(("/dev", "/proc"))]
         if files:

@@ -52,14 +52,20 @@ static inline void same_elements(const struct tac_checkpoint *a, const struct ta
     }
 }
 
+static inline void sort_friction(struct tac_checkpoint *c)
+{
+    if (c->friction_state_count > 0) /* qsort() takes no NULL */
+        qsort(c->friction_state, (size_t)c->friction_state_count, sizeof *c->friction_state, tac_friction_row_compare);
+}
+
 /* Sorts the rows of friction, which come in any order. */
 static inline void same_state(struct tac_checkpoint *a, struct tac_checkpoint *b)
 {
     same_vertices(a, b);
     same_pairs(a, b);
     same_elements(a, b);
-    qsort(a->friction_state, (size_t)a->friction_state_count, sizeof *a->friction_state, tac_friction_row_compare);
-    qsort(b->friction_state, (size_t)b->friction_state_count, sizeof *b->friction_state, tac_friction_row_compare);
+    sort_friction(a);
+    sort_friction(b);
     same_bytes("friction", a->friction_state, b->friction_state, a->friction_state_count, b->friction_state_count,
                sizeof *a->friction_state);
     same_bytes("scripts", a->script, b->script, a->script_count, b->script_count, sizeof *a->script);
