@@ -7,7 +7,7 @@
 #define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
-#define TAC_FARTHEST 64       /* of such a direction is tried */
+#define TAC_FARTHEST 64 /* of such a direction is tried */
 enum { HALVINGS = 60 };
 
 static void scale_direction(struct tac_implicit *sim, double times)
