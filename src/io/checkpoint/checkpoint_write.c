@@ -8,6 +8,7 @@
 
 #include "base/create.h"
 #include "io/checkpoint/checkpoint_room.h"
+#include "io/h5/create_parallel.h"
 #include "io/h5/disk.h"
 
 /* First the file itself, then the link: so that nothing else can be left over. */
@@ -185,7 +186,7 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_write
     creation = H5Pcreate(H5P_FILE_CREATE);
     TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
                             access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0));
-    w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
+    TAC_TRY(tac_h5_create_parallel(ctx, w->file.path, creation, access, &w->file.file));
     TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", w->file.file >= 0));
     TAC_TRY(tac_frames_transfer(ctx, &w->file));
     TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows + TABLES, rows[3])));
