@@ -228,7 +228,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         if (first)
             sim->newton.rests = ready;
         if (ready) {
-            TAC_TRY(tac_implicit_residual(sim, &sim->last_step.residual));
+            TAC_TRY(tac_implicit_residual(sim, speed, &sim->last_step.residual));
             ready = sim->last_step.residual <= sim->scale.force_tol || !(sim->scale.force_tol > 0) ||
                     speed <= TAC_AT_REST * sim->scale.velocity_tol;
         }

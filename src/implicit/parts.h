@@ -147,9 +147,9 @@ void tac_implicit_weigh_all(struct tac_implicit *sim);
  * potential there changes by as places are rounded. */
 void tac_implicit_gradient(struct tac_implicit *sim, const double *x);
 double tac_implicit_rounding_at(const struct tac_implicit *sim, const double *x, tac_lid v);
-/* Collective. How far forces are from balance at sim->x: the largest of all bodies' shares (0: they are).  The gradient
- * is that of sim->x then. */
-enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual);
+/* Collective. How far forces are from balance at sim->x: the largest of all bodies' shares (0: they are), where
+ * vertices would move at `speed`, m/s, at most.  The gradient is that of sim->x then. */
+enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, double *residual);
 
 /* terms.c. Collective: the incremental potential at x, and the sum of the sizes of its terms. */
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size);

@@ -14,6 +14,8 @@
 
 #define TAC_LOOSER_FIXED 8. /* times what force_tol asks of a body in a press, for one that touches what is fixed */
 #define TAC_LOOSER_FREE 40. /* and for one that touches neither */
+#define TAC_AT_REST_FREE                                                                                               \
+    1e-2 /* of velocity_tol: where nothing would move faster, a body without supports is not asked for balance */
 
 /* ---- the gradient, by what it comes from ---- */
 
@@ -74,9 +76,9 @@ static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size
     size[GROSS] = sim->newton.gross[vertex];
 }
 
-/* Of a body: the largest size of any sort, and of what is left; what it touches. */
+/* Of a body: the largest size of any sort, and of what is left; what it touches; has it vertices that are held (1)? */
 struct largest {
-    double any, rest, touches;
+    double any, rest, touches, pinned;
 };
 enum { NOTHING_HELD, FIXED, PRESSED }; /* touches */
 struct total {
@@ -166,10 +168,11 @@ static double residual_of(const struct largest *most, const struct total *sum, b
     return (double)sum->size[REST] / acts / looser;
 }
 
-enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
+enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, double *residual)
 {
     enum tac_err err;
     const size_t bodies = (size_t)sim->scene->settings->body_count;
+    const bool rests = !sim->is_static && speed <= TAC_AT_REST_FREE * sim->scale.velocity_tol;
     const double unfelt = TAC_UNFELT * sim->scale.mean_mass * sim->scale.h * sim->scale.velocity_tol;
     struct largest *most = NULL;
     struct total *sum = NULL;
@@ -181,6 +184,7 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
     for (tac_lid i = 0; i < sim->owned; i++) {
         struct largest *l = &most[body_of(sim, tac_implicit_vertex(sim, i))];
         sizes_at(sim, tac_implicit_vertex(sim, i), size);
+        l->pinned = fmax(l->pinned, sim->newton.held[tac_implicit_vertex(sim, i)]);
         l->rest = fmax(l->rest, size[REST]);
         for (int k = 0; k < SIZES; k++)
             l->any = fmax(l->any, size[k]);
@@ -195,7 +199,7 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double *residual)
     TAC_TRY(over_ranks(sim, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
     *residual = 0;
     for (size_t b = 0; b < bodies; b++)
-        if (most[b].rest > unfelt)
+        if (most[b].rest > unfelt && !(rests && most[b].touches == NOTHING_HELD && !(most[b].pinned > 0)))
             *residual = fmax(*residual, residual_of(&most[b], &sum[b], sim->newton.solid[b], sim->is_static));
 done:
     free(most);
