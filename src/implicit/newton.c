@@ -10,7 +10,7 @@
 #define TAC_ASTRAY_LEAST 1e-2 /* of the scene's diagonal; nothing that goes less far has */
 #define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
 /* Of the scene's size: no gap may shrink under it, for it could not be proven to be one. */
-#define TAC_NEAREST 0x1p-48
+#define TAC_NEAREST 0x1p-46
 
 /* ---- iterates ---- */
 
