@@ -13,7 +13,7 @@ enum {
     TAC_LEVELS = 6,             /* how often a step is halved */
     TAC_LEVELS_OF_ROUNDING = 3, /* where numbers are lost to rounding */
     TAC_TRIALS = 4, /* times `most` iterations, or TAC_FEWEST if that is more: then no part is halved any more */
-    TAC_FEWEST = 200
+    TAC_FEWEST = 1200
 };
 
 static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
