@@ -13,7 +13,8 @@
 /* While a rank is in MPI_File_open(), a timer looks whether the file still has its name. */
 #define TAC_LOOK_US 250000 /* between two looks */
 #define TAC_LOOKS 12       /* in a row that must find no file, on rank 0 */
-#define TAC_LOOKS_LATER 12 /* more on each further rank, for the first rank that ends also ends those that still wait, */
+#define TAC_LOOKS_LATER                                                                                                \
+    12 /* more on each further rank, for the first rank that ends also ends those that still wait, */
 #define TAC_LOOKS_LATEST 240 /* but at most these */
 
 /* A signal comes to a process, and a process opens one file at a time. */

@@ -1,7 +1,7 @@
 /* remover.c FILE [unreadable]: ranks create FILE together (io/h5/create_parallel.h), and it is removed meanwhile.
  *
- * Rank 1 removes it at the moment when it opens it itself within MPI_File_open(): rank 0 has it open then, and the others
- * find nothing.  With a second word, rank 1 finds that it may not open it, before the ranks open it together.
+ * Rank 1 removes it at the moment when it opens it itself within MPI_File_open(): rank 0 has it open then, and the
+ * others find nothing.  With a second word, rank 1 finds that it may not open it, before the ranks open it together.
  */
 #include <errno.h>
 #include <fcntl.h>
