@@ -10,8 +10,11 @@ enum {
     SHARE = 128,           /* so that there are some 200 subdomains */
     MOST_SUBDOMAINS = 256, /* more than these are packed together, coupled or not */
     MOST_LEVELS = 40,
-    WEIGHT = 400 /* of the strongest coupling that a positive matrix can have */
+    WEIGHT = 400 /* of a coupling as stiff as its nodes are in their softest directions */
 };
+
+/* A node counts as at least so stiff, against the largest entry of its block, and no coupling is stronger than this. */
+static const double LEAST_SOFT = 0x1p-40, MOST_RATIO = 0x1p60, LN_2 = 0x1.62e42fefa39efp-1;
 
 static double largest(const double *block)
 {
@@ -21,18 +24,37 @@ static double largest(const double *block)
     return most;
 }
 
-/* The number of an edge's weight: how large the block is against those on the diagonal, 0 to 1. */
+/* How stiff a node is in its softest direction, about: 3 over the trace of its block's inverse. */
+static double soft(const double *a)
+{
+    const double least = LEAST_SOFT * largest(a);
+    const double l10 = a[3] / a[0], l20 = a[6] / a[0], p1 = a[4] - l10 * a[3], r21 = a[7] - l20 * a[3];
+    const double l21 = r21 / p1, p2 = a[8] - l20 * a[6] - l21 * r21, m20 = l21 * l10 - l20;
+    if (!(a[0] > 0 && p1 > 0 && p2 > 0)) /* what is not positive is told later, where it is factored */
+        return least;
+    const double trace = 1 / a[0] + (1 + l10 * l10) / p1 + (1 + m20 * m20 + l21 * l21) / p2;
+    return 3 / trace > least ? 3 / trace : least;
+}
+
+/* The number of an edge's weight: how large the block is against what is soft at its two nodes.  A stiff contact next
+ * to a stiffer one is as strong as that one, to a logarithm, or else it would be cut, and subdomains would resist the
+ * motion that it allows. */
 static int64_t weigh(const double *block, double root_i, double root_j)
 {
     const double size = largest(block), ratio = size / (root_i * root_j);
+    int exponent;
     if (!(size > 0))
         return 0;
-    return 1 + (ratio < 1 ? (int64_t)(WEIGHT * ratio) : WEIGHT);
+    if (ratio < 1)
+        return 1 + (int64_t)(WEIGHT * ratio);
+    const double part = frexp(ratio < MOST_RATIO ? ratio : MOST_RATIO, &exponent); /* .5 to 1 */
+    /* The logarithm, a straight line between powers of two: libm's would make bits depend on its version. */
+    return 1 + WEIGHT + (int64_t)(2 * WEIGHT * LN_2 * (exponent - 1 + (2 * part - 1)));
 }
 
 struct start {
     tac_lid *vertex; /* owned, (count): of a local node; -1: none */
-    double *root;    /* owned, (count): of the largest entry of its diagonal block */
+    double *root;    /* owned, (count): of the stiffness in its softest direction */
     tac_lid *node;   /* owned: of a vertex */
 };
 
@@ -81,7 +103,7 @@ static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *sy
     for (tac_lid i = 0; i < m->owned; i++)
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
             if (m->column[k] == i)
-                s->root[i] = sqrt(largest(m->block + 9 * k));
+                s->root[i] = sqrt(soft(m->block + 9 * k));
 done:
     return err;
 }
