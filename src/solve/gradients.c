@@ -8,50 +8,22 @@
  * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
  * neither does any branch. */
 #include "solve/invariant.h"
+#include "solve/sums.h"
 #include <math.h>
 #include <string.h>
-#include <tactus/accum.h>
 
-enum { LEAST_ROUGH = 5, MOST_SUMS = 3, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
+enum { LEAST_ROUGH = 5 };
 /* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
 static const double MARGIN = .95;
 /* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
 static const double MOST_FALL = 1e-10;
 
-TAC_VERSIONS static void add_dot(const struct tac_local_system *local, const double *restrict a,
-                                 const double *restrict b, struct tac_accum *sum)
-{
-    for (size_t i = 0; i < (size_t)local->owned; i++) {
-        const tac_four t = tac_load(a + 4 * i) * tac_load(b + 4 * i);
-        tac_accum_add(sum, t[0] + t[1] + t[2]);
-    }
-}
-
-/* The sums of all ranks, in one message. */
-static void reduce(const struct tac_ctx *ctx, int count, struct tac_accum *sum, double *out)
-{
-    int64_t number[MOST_SUMS * SUM_NUMBERS];
-    for (int k = 0; k < count && ctx->size > 1; k++) {
-        tac_accum_carry(&sum[k]);
-        memcpy(number + k * SUM_NUMBERS, sum[k].limb, sizeof sum[k].limb);
-        number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] = sum[k].bad;
-    }
-    if (ctx->size > 1)
-        MPI_Allreduce(MPI_IN_PLACE, number, count * SUM_NUMBERS, MPI_INT64_T, MPI_SUM, ctx->comm);
-    for (int k = 0; k < count && ctx->size > 1; k++) {
-        memcpy(sum[k].limb, number + k * SUM_NUMBERS, sizeof sum[k].limb);
-        sum[k].bad = number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] > 0;
-    }
-    for (int k = 0; k < count; k++)
-        out[k] = tac_accum_value(&sum[k]);
-}
-
 static double dot(const struct tac_invariant *s, const double *a, const double *b)
 {
     struct tac_accum sum = {{0}, 0, 0};
     double value;
-    add_dot(&s->local, a, b, &sum);
-    reduce(s->ctx, 1, &sum, &value);
+    tac_dot_add(&s->local, a, b, &sum);
+    tac_dot_reduce(s->ctx, 1, &sum, &value);
     return value;
 }
 
@@ -90,6 +62,10 @@ TAC_VERSIONS static void turn(struct tac_invariant *s, double by)
 /* z = P r */
 static void precondition(struct tac_invariant *s)
 {
+    if (s->levels) {
+        tac_cycle(&s->local, &s->factor, &s->coarse, s->r, s->z, s->t, s->u);
+        return;
+    }
     tac_incomplete_apply(&s->factor, &s->local, s->r, s->z);
     tac_coarse_add(&s->coarse, &s->local, s->r, s->z, s->z);
 }
@@ -128,9 +104,9 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         step(s, alpha, &sum[0]);
         result->iterations++;
         precondition(s);
-        add_dot(&s->local, s->r, s->z, &sum[1]);
-        add_dot(&s->local, s->q, s->z, &sum[2]);
-        reduce(s->ctx, 3, sum, value);
+        tac_dot_add(&s->local, s->r, s->z, &sum[1]);
+        tac_dot_add(&s->local, s->q, s->z, &sum[2]);
+        tac_dot_reduce(s->ctx, 3, sum, value);
         if (!(value[0] > target))
             break;
         fall += alpha * rz[0];
@@ -174,9 +150,11 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
             return;
         }
         before = now;
-        tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
-        add_times(s->local.owned, s->x, 1, s->z);
-        find_residual(s);
+        if (!s->levels) {
+            tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
+            add_times(s->local.owned, s->x, 1, s->z);
+            find_residual(s);
+        }
         const double wanted = MARGIN * MARGIN * rule->tolerance * rule->tolerance * all,
                      least = MOST_FALL * MOST_FALL * now;
         iterate(s, wanted > least ? wanted : least, rule, result);

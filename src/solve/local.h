@@ -19,10 +19,10 @@
 #include "base/four.h"
 #include "solve/subdomains.h"
 
-/* A subdomain of this rank: nodes [begin, end). */
+/* A subdomain of this rank: nodes [begin, end). Those of a rank are by ascending name. */
 struct tac_subdomain {
     tac_lid begin, end;
-    int number; /* among those of all ranks */
+    tac_gid name;
 };
 
 /* Blocks by rows. */
@@ -37,7 +37,7 @@ struct tac_local_system {
     tac_lid owned, count; /* nodes; ghosts behind */
     tac_gid *id;          /* owned, (count) */
     int32_t *owner;       /* owned, (count) */
-    int32_t *number;      /* owned, (count) its subdomain */
+    tac_gid *name;        /* owned, (count) its subdomain */
     double *place;        /* owned, (count, 4): position, and the part of a translation that it takes */
     int subdomains;
     struct tac_subdomain *subdomain; /* owned, (subdomains) */
