@@ -23,7 +23,7 @@
 struct tac_cut_rule {
     int64_t most; /* vertices of a subdomain */
     int64_t few;  /* with more subdomains than this, those that are coupled to none are packed together; -1: where the
-                     mean has less than a quarter of `most` */
+                     mean has less than a third of `most` */
     bool pairs;
 };
 

@@ -3,7 +3,7 @@
 #include "solve/subdomains.h"
 #include <stdlib.h>
 
-enum { BLOCK = 64, LEAST_PART = 4 };
+enum { BLOCK = 64, LEAST_PART = 3 };
 
 /* A cluster on its way to the rank that packs those of its block of ids. */
 struct cluster {

@@ -132,6 +132,52 @@ static void products(void)
     free(h);
 }
 
+/* Where there are levels the preconditioner is a cycle, which is symmetric and positive, and so is what stands for
+ * E^-1.
+ */
+static void cycles(void)
+{
+    struct hand *h = hand_tower(800, 20);
+    struct hand_system sys;
+    struct tac_solver *solver = NULL;
+    CHECK(distribute_by_hand(&ctx, h, 3, &sys) == TAC_OK, "%s", ctx.error);
+    hand_levels = true;
+    CHECK(hand_create(&ctx, &solver) == TAC_OK && tac_solver_factor(solver, &sys.system) == TAC_OK, "%s", ctx.error);
+    hand_levels = false;
+    struct tac_invariant *s = tac_solver_self(solver);
+    CHECK(s->levels && s->coarse.next && s->coarse.next->coarse.next, "there are no levels");
+    double *v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        fill(s, seed, v[0]);
+        fill(s, seed + 100, v[1]);
+        for (int what = 0; what < 2; what++) {
+            for (int k = 0; k < 2; k++)
+                if (what == 0)
+                    tac_cycle(&s->local, &s->factor, &s->coarse, v[k], v[k + 2], s->t, s->u);
+                else
+                    tac_coarse_add(&s->coarse, &s->local, v[k], NULL, v[k + 2]);
+            const double ab = dot(s, v[0], v[3]), ba = dot(s, v[1], v[2]), aa = dot(s, v[0], v[2]);
+            CHECK(fabs(ab - ba) <= 1e-11 * aa, "%c is not symmetric: %.17g and %.17g", "MQ"[what], ab, ba);
+            CHECK(aa > 0, "%c is not positive: %g", "MQ"[what], aa);
+        }
+        /* Q A leaves rigid motions nearly as they are: the next level solves well, though not exactly. */
+        tac_local_multiply(&s->local, v[2], v[1]);
+        tac_coarse_add(&s->coarse, &s->local, v[1], NULL, v[3]);
+        const double size = sqrt(dot(s, v[2], v[2]));
+        for (size_t i = 0; i < 4 * (size_t)s->local.owned; i++)
+            v[3][i] -= v[2][i];
+        CHECK(sqrt(dot(s, v[3], v[3])) <= .3 * size, "Q A changes rigid motions by %g of them",
+              sqrt(dot(s, v[3], v[3])) / size);
+    }
+    for (int k = 0; k < 4; k++)
+        free(v[k]);
+    tac_solver_destroy(&solver);
+    hand_free(&sys);
+    free(h);
+}
+
 /* Nodes in a row: a Cholesky factor has no fill, so the incomplete one is a whole one, and B A v = v. */
 static void chain(void)
 {
@@ -219,8 +265,13 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    against_direct();
+    for (int levels = 0; levels < 2; levels++) {
+        hand_levels = levels;
+        against_direct();
+    }
+    hand_levels = false;
     products();
+    cycles();
     chain();
     dense();
     shifts();
