@@ -18,12 +18,12 @@ static const double MARGIN = .95;
 /* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
 static const double MOST_FALL = 1e-10;
 
-static double dot(const struct tac_invariant *s, const double *a, const double *b)
+static double dot(const struct tac_invariant *s, const double *a, const double *b, struct tac_sum_window *window)
 {
     struct tac_accum sum = {{0}, 0, 0};
     double value;
     tac_dot_add(&s->local, a, b, &sum);
-    tac_dot_reduce(s->ctx, 1, &sum, &value);
+    tac_dot_reduce(s->ctx, 1, &sum, window, &value);
     return value;
 }
 
@@ -86,12 +86,13 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
 {
     double rz[2], fall = 0;
     int count = 0;
+    struct tac_sum_window pq_window[1] = {{0, 0}}, window[3] = {{0, 0}, {0, 0}, {0, 0}};
     precondition(s);
     memcpy(s->p, s->z, 4 * (size_t)s->local.owned * sizeof *s->p);
-    rz[0] = dot(s, s->r, s->z);
+    rz[0] = dot(s, s->r, s->z, NULL);
     while (result->iterations < rule->limit && rz[0] > 0) {
         tac_local_multiply(&s->local, s->p, s->q);
-        const double pq = dot(s, s->p, s->q);
+        const double pq = dot(s, s->p, s->q, pq_window);
         if (!(pq > 0)) {
             result->outcome = isnan(pq) ? TAC_SOLVE_NOT_FINITE : TAC_SOLVE_NOT_POSITIVE;
             return false;
@@ -106,7 +107,7 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         precondition(s);
         tac_dot_add(&s->local, s->r, s->z, &sum[1]);
         tac_dot_add(&s->local, s->q, s->z, &sum[2]);
-        tac_dot_reduce(s->ctx, 3, sum, value);
+        tac_dot_reduce(s->ctx, 3, sum, window, value);
         if (!(value[0] > target))
             break;
         fall += alpha * rz[0];
@@ -131,9 +132,9 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
         memset(s->x, 0, n * sizeof *s->x);
         memcpy(s->r, s->b, n * sizeof *s->r);
     }
-    const double all = dot(s, s->b, s->b);
+    const double all = dot(s, s->b, s->b, NULL);
     for (;;) { /* again from the true residual, as long as that one falls */
-        const double now = dot(s, s->r, s->r);
+        const double now = dot(s, s->r, s->r, NULL);
         result->residual = all > 0 ? sqrt(now / all) : 0;
         if (result->residual <= rule->tolerance) {
             result->outcome = TAC_SOLVE_CONVERGED;

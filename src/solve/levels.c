@@ -309,7 +309,7 @@ double tac_damp(const struct tac_ctx *ctx, const struct tac_local_system *local,
     }
     tac_dot_add(local, z, t, &sum[0]);
     tac_dot_add(local, t, u, &sum[1]);
-    tac_dot_reduce(ctx, 2, sum, value);
+    tac_dot_reduce(ctx, 2, sum, NULL, value);
     const double omega = MOST_LAMBDA * value[0] / value[1];
     if (!(omega > 0 && omega < 1))
         return 1;

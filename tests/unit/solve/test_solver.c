@@ -3,7 +3,7 @@
  * If it failed, solutions would be wrong, or conjugate gradients would rest on a preconditioner that is not symmetric
  * and positive.  Run on one rank and on several. */
 #include "hand.h"
-#include "solve/invariant.h"
+#include "solve/sums.h"
 #include <tactus/math.h>
 
 static struct tac_ctx ctx;
@@ -178,6 +178,35 @@ static void cycles(void)
     free(h);
 }
 
+/* Sums by the limbs in use are those by all limbs, also where a sum has others in use than the one before it. */
+static void sums(void)
+{
+    static const double size[] = {1, 3e-9, 1e-13, 7e120, -7e120, 0, 1e-300, 1e30, 1e29, 1.5e-20, INFINITY, 2};
+    struct tac_sum_window window[2] = {{0, 0}, {0, 0}};
+    struct tac_local_system local = {.owned = 3};
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+        double a[12], b[12], value[2][2];
+        for (int i = 0; i < 12; i++) {
+            a[i] = i % 4 == 3 ? 0 : tac_random(9, (uint64_t)(12 * ctx.rank + i)) - .5;
+            b[i] = i % 4 == 3 ? 0 : size[k] * (tac_random(10, (uint64_t)(12 * ctx.rank + i)) - .3);
+            if (ctx.rank == 1) /* one rank has smaller numbers, which are of no account in the other's limbs */
+                b[i] *= 1e-40;
+        }
+        for (int all = 0; all < 2; all++) {
+            struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+            tac_dot_add(&local, a, b, &sum[0]);
+            tac_dot_add(&local, a, a, &sum[1]);
+            tac_dot_reduce(&ctx, 2, sum, all ? NULL : window, value[all]);
+        }
+        for (int c = 0; c < 2; c++)
+            CHECK(value[0][c] == value[1][c] || (isnan(value[0][c]) && isnan(value[1][c])), "sum %d, %g: %g and %g", c,
+                  size[k], value[0][c], value[1][c]);
+        CHECK(isnan(value[0][0]) == isinf(size[k]) && value[0][1] > 0, "%g and %g", value[0][0], value[0][1]);
+        for (int c = 0; c < 2 && ctx.size > 1 && size[k] != 0; c++)
+            CHECK(window[c].end - window[c].begin < 12, "%d limbs are sent", window[c].end - window[c].begin);
+    }
+}
+
 /* Nodes in a row: a Cholesky factor has no fill, so the incomplete one is a whole one, and B A v = v. */
 static void chain(void)
 {
@@ -272,6 +301,7 @@ int main(int argc, char **argv)
     hand_levels = false;
     products();
     cycles();
+    sums();
     chain();
     dense();
     shifts();
