@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_ROUGH = 5 };
+enum { LEAST_ROUGH = 5, MOST_SOFTENED = 4 };
 /* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
 static const double MARGIN = .95;
 /* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
@@ -80,7 +80,8 @@ static void find_residual(struct tac_invariant *s)
         s->r[i] = s->b[i] - s->q[i];
 }
 
-/* Iterates until the residual's square is `target`; false: the outcome is known. */
+/* Iterates until the residual's square is `target`; false: the preconditioner has turned out not to be positive, which
+ * ends it early. */
 static bool iterate(struct tac_invariant *s, double target, const struct tac_solve_rule *rule,
                     struct tac_solve_result *result)
 {
@@ -95,7 +96,7 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         const double pq = dot(s, s->p, s->q, pq_window);
         if (!(pq > 0)) {
             result->outcome = isnan(pq) ? TAC_SOLVE_NOT_FINITE : TAC_SOLVE_NOT_POSITIVE;
-            return false;
+            return true;
         }
         const double alpha = rz[0] / pq;
         if (!isfinite(alpha))
@@ -119,13 +120,14 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         turn(s, -alpha * value[2] / rz[0]);
         rz[0] = rz[1];
     }
-    return true;
+    return !(rz[0] < 0);
 }
 
 void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule *rule, struct tac_solve_result *result)
 {
     const size_t n = 4 * (size_t)s->local.owned;
     double before = INFINITY;
+    int softened = 0;
     if (rule->go_on) {
         find_residual(s);
     } else {
@@ -158,7 +160,11 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
         }
         const double wanted = MARGIN * MARGIN * rule->tolerance * rule->tolerance * all,
                      least = MOST_FALL * MOST_FALL * now;
-        iterate(s, wanted > least ? wanted : least, rule, result);
+        /* Power steps find less than the largest eigenvalue, so a smoother may, rarely, go too far. */
+        if (!iterate(s, wanted > least ? wanted : least, rule, result) && s->levels && softened++ < MOST_SOFTENED) {
+            tac_soften(&s->local, &s->factor, &s->coarse);
+            before = INFINITY;
+        }
         find_residual(s);
     }
 }

@@ -318,6 +318,19 @@ double tac_damp(const struct tac_ctx *ctx, const struct tac_local_system *local,
     return omega;
 }
 
+void tac_soften(const struct tac_local_system *local, struct tac_incomplete *factor, struct tac_coarse *coarse)
+{
+    for (;;) {
+        for (size_t k = 0; k < 9 * (size_t)local->owned; k++)
+            factor->inverse[k] /= 2;
+        if (coarse->next == NULL)
+            return;
+        local = &coarse->next->local;
+        factor = &coarse->next->factor;
+        coarse = &coarse->next->coarse;
+    }
+}
+
 void tac_cycle(const struct tac_local_system *local, const struct tac_incomplete *factor, struct tac_coarse *coarse,
                const double *r, double *z, double *t, double *u)
 {

@@ -50,5 +50,7 @@ void tac_cycle(const struct tac_local_system *local, const struct tac_incomplete
  * power steps. z (count, 4), t and u (owned, 4) are used. Returns omega. */
 double tac_damp(const struct tac_ctx *ctx, const struct tac_local_system *local, struct tac_incomplete *factor,
                 double *z, double *t, double *u);
+/* Local. Divides omega by two, on this and all further levels: where a cycle has turned out not to be positive. */
+void tac_soften(const struct tac_local_system *local, struct tac_incomplete *factor, struct tac_coarse *coarse);
 
 #endif
