@@ -8,7 +8,7 @@
  * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
  * neither does any branch. */
 #include "solve/invariant.h"
-#include "solve/sums.h"
+#include "solve/dots.h"
 #include <math.h>
 #include <string.h>
 

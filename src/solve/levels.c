@@ -1,7 +1,7 @@
 /* levels.c: a level's matrix from blocks of 6x6, its parts, and its cycles. */
 #include "solve/levels.h"
 #include "base/exchange.h"
-#include "solve/sums.h"
+#include "solve/dots.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * If it failed, solutions would be wrong, or conjugate gradients would rest on a preconditioner that is not symmetric
  * and positive.  Run on one rank and on several. */
 #include "hand.h"
-#include "solve/sums.h"
+#include "solve/dots.h"
 #include <tactus/math.h>
 
 static struct tac_ctx ctx;

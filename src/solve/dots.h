@@ -1,6 +1,6 @@
-/* sums.h: exact dot products over the nodes of all ranks. */
-#ifndef TACTUS_SOLVE_SUMS_H
-#define TACTUS_SOLVE_SUMS_H
+/* dots.h: exact dot products over the nodes of all ranks. */
+#ifndef TACTUS_SOLVE_DOTS_H
+#define TACTUS_SOLVE_DOTS_H
 
 #include "solve/local.h"
 #include <tactus/accum.h>

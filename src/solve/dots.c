@@ -1,5 +1,5 @@
-/* sums.c: exact dot products over the nodes of all ranks. */
-#include "solve/sums.h"
+/* dots.c: exact dot products over the nodes of all ranks. */
+#include "solve/dots.h"
 #include <string.h>
 
 enum { SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
