@@ -7,8 +7,8 @@
  * the quotient of two r.z.  Without it, tiny systems went on for hundreds of iterations at the last digits.  Dot
  * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
  * neither does any branch. */
-#include "solve/invariant.h"
 #include "solve/dots.h"
+#include "solve/invariant.h"
 #include <math.h>
 #include <string.h>
 
