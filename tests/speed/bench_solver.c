@@ -63,10 +63,15 @@ int main(int argc, char **argv)
         printf("{\"ranks\": %d, \"deal\": %d, \"unknowns\": %" PRId64 ", \"blocks\": %" PRId64 ", \"moved\": %" PRId64
                ", \"subdomains\": %d, \"coarse\": %d, \"dropped\": %d, \"shifted\": %d, \"iterations\": %d, "
                "\"residual\": %.3g, \"make_s\": %.4f, \"cut_s\": %.4f, \"factor_s\": %.4f, \"solve_s\": %.4f, "
-               "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\"}\n",
+               "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\", \"levels\": [",
                ctx.size, (int)options.distribution, s->unknowns, s->blocks, s->moved, s->subdomains, s->coarse,
                s->dropped, s->shifted, result.iterations, result.residual, used[3], used[0], used[1], used[2],
                result.iterations ? 1e3 * used[2] / result.iterations : 0, digest);
+        const bool known = argc <= 9 || strcmp(argv[9], "invariant") == 0;
+        for (const struct tac_coarse *c = known ? &((struct tac_invariant *)tac_solver_self(solver))->coarse : NULL; c;
+             c = c->next ? &c->next->coarse : NULL)
+            printf("%" PRId64 "%s", c->subdomains, c->next ? ", " : "");
+        printf("]}\n");
     }
     free(x);
     tac_solver_destroy(&solver);
