@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* With more than 128 subdomains of 1024 nodes E would take more time than it saves. */
-static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 256, .pairs = 32, .dense = 600};
+static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 512, .pairs = 32, .dense = 600};
 enum { SHARE = 128, LEAST_MOST = 256, MOST_SUBDOMAINS = 256 };
 
 static enum tac_err create_invariant(struct tac_ctx *ctx, const char *options, void **self)
