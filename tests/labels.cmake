@@ -15,7 +15,7 @@ set(TACTUS_LABEL_release
   events_walls events_spring scene_crushed audit_runs audit_random record_faults record_restart record_memory record_same
   record_path io_goes_on io_ranks io_child ranks_restart
   # Their other tests, on one rank and on three, run the same code.
-  solve_memory_2 solve_solver_3 solve_equal_4
+  solve_memory_2 solve_solver_3 solve_equal_7
   # Scenes with hard parameters, five minutes there: implicit_closed_forms, implicit_refusals and implicit_static run the same code.
   implicit_odd
   # Pilots of a time that is fixed: forecast_pilot_run runs them there.

@@ -1,5 +1,6 @@
-/* coarse.c: rigid modes of subdomains, and the coarse part of the preconditioner. */
-#include "solve/coarse.h"
+/* coarse.c: rigid modes of subdomains, and what E becomes: a dense matrix, or the next level. */
+#include "base/exchange.h"
+#include "solve/levels.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
  * that is that small against its distance from the origin is a point. */
 static const double DEPENDENT = 1e-8, POINT = 1e-24;
 
-int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, double basis[TAC_MODES][TAC_MODES])
+int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, double basis[TAC_MODES][TAC_MODES],
+                     double turn[TAC_MODES][TAC_MODES])
 {
     double factor[TAC_MODES][TAC_MODES] = {{0}}, spread = 0, weight = 0;
     int dropped = 0;
@@ -18,7 +20,9 @@ int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, doubl
         spread = gram[k + 3][k + 3] > spread ? gram[k + 3][k + 3] : spread;
     }
     memset(basis, 0, sizeof(double) * TAC_MODES * TAC_MODES);
-    /* Cholesky of the Gram matrix, mode by mode: gram = factor factor^T, and the basis is its inverse transposed. */
+    memset(turn, 0, sizeof(double) * TAC_MODES * TAC_MODES);
+    /* Cholesky of the Gram matrix, mode by mode: gram = factor factor^T, and the basis is its inverse transposed.  The
+     * way back, for modes that depend on others too, is the factor transposed. */
     for (int j = 0; j < TAC_MODES; j++) {
         double pivot = gram[j][j];
         for (int k = 0; k < j; k++)
@@ -33,6 +37,9 @@ int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, doubl
                 sum -= factor[i][k] * factor[j][k];
             factor[i][j] = kept[j] ? sum / factor[j][j] : 0;
         }
+        for (int k = 0; k < j; k++)
+            turn[k][j] = factor[j][k];
+        turn[j][j] = kept[j] ? factor[j][j] : 0;
         for (int k = 0; k < j && !kept[j]; k++)
             factor[j][k] = 0;
     }
@@ -66,31 +73,51 @@ static void motions(const double *arm, double out[3][TAC_MODES])
     out[2][4] = -arm[0];
 }
 
-static void find_centre(const struct tac_local_system *local, const struct tac_subdomain *s, struct shape *shape)
+/* The same for a node that is a half of a subdomain, whose values for a motion about its own place are `turn`. */
+static void turned_motions(const double *turn, const double *arm, double *out)
+{
+    for (int c = 0; c < 3; c++, turn += TAC_MODES, out += TAC_MODES) {
+        memcpy(out, turn, 3 * sizeof *out);
+        out[3] = turn[3] + (arm[1] * turn[2] - arm[2] * turn[1]);
+        out[4] = turn[4] + (arm[2] * turn[0] - arm[0] * turn[2]);
+        out[5] = turn[5] + (arm[0] * turn[1] - arm[1] * turn[0]);
+    }
+}
+
+static void find_centre(const struct tac_local_system *local, const struct tac_subdomain *s, bool turned,
+                        struct shape *shape)
 {
     double sum[3] = {0, 0, 0}, weight = 0;
     shape->far2 = 0;
     for (tac_lid i = s->begin; i < s->end; i++) {
-        const double *p = local->place + 4 * (size_t)i;
+        const double *p = local->place + 4 * (size_t)i, more = turned ? p[3] : 1;
         weight += p[3] * p[3];
         for (int c = 0; c < 3; c++) {
-            sum[c] += p[3] * p[c];
-            shape->far2 += p[c] * p[c];
+            sum[c] += more * p[3] * p[c];
+            shape->far2 += more * more * (p[c] * p[c]);
         }
     }
     for (int c = 0; c < 3; c++)
         shape->centre[c] = weight > 0 ? sum[c] / weight : 0;
 }
 
-static void find_gram(const struct tac_local_system *local, const struct tac_subdomain *s, struct shape *shape)
+/* Arms or motions of a subdomain's nodes, and the sum of Z^T Z. */
+static void find_gram(const struct tac_local_system *local, const struct tac_subdomain *s, const double *turn,
+                      struct tac_coarse *out, struct shape *shape)
 {
     memset(shape->gram, 0, sizeof shape->gram);
     for (tac_lid i = s->begin; i < s->end; i++) {
         const double *p = local->place + 4 * (size_t)i;
         double arm[4] = {0, 0, 0, p[3]}, z[3][TAC_MODES];
         for (int c = 0; c < 3; c++)
-            arm[c] = p[c] - p[3] * shape->centre[c];
-        motions(arm, z);
+            arm[c] = p[c] - (turn ? 1 : p[3]) * shape->centre[c];
+        if (turn) {
+            turned_motions(turn + 18 * (size_t)i, arm, z[0]);
+            memcpy(out->motion + 18 * (size_t)i, z, sizeof z);
+        } else {
+            motions(arm, z);
+            memcpy(out->arm + 4 * (size_t)i, arm, sizeof arm);
+        }
         for (int a = 0; a < TAC_MODES; a++)
             for (int b = 0; b < TAC_MODES; b++)
                 for (int c = 0; c < 3; c++)
@@ -98,92 +125,241 @@ static void find_gram(const struct tac_local_system *local, const struct tac_sub
     }
 }
 
-/* All that depends on numbers alone: who has which subdomain, and memory. */
-static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_local_system *local, const struct tac_cut *cut,
+static enum tac_err prepare(struct tac_ctx *ctx, const struct tac_local_system *local, bool turned,
                             struct tac_coarse *out)
 {
     enum tac_err err;
-    const size_t n = (size_t)cut->subdomains;
+    const size_t own = (size_t)local->subdomains;
     out->ctx = ctx;
-    out->subdomains = cut->subdomains;
-    out->size = TAC_MODES * cut->subdomains;
-    TAC_TRY(tac_alloc_brief(ctx, 3 * n, sizeof *out->centre, &out->centre));
-    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->basis, &out->basis));
-    TAC_TRY(tac_alloc_brief(ctx, 4 * (size_t)local->count, sizeof *out->arm, &out->arm));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->count, &out->count));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->start, &out->start));
-    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->slot, &out->slot));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->mine, &out->mine));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->all, &out->all));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)out->size, sizeof *out->value, &out->value));
-    for (size_t s = 0; s < n; s++)
-        out->slot[s] = out->count[cut->rank[s]]++;
-    for (int r = 1; r < ctx->size; r++)
-        out->start[r] = out->start[r - 1] + out->count[r - 1];
-    for (size_t s = 0; s < n; s++)
-        out->slot[s] += out->start[cut->rank[s]];
+    TAC_TRY(tac_alloc_brief(ctx, own, sizeof *out->node, &out->node));
+    TAC_TRY(tac_alloc_brief(ctx, own, sizeof *out->basis, &out->basis));
+    TAC_TRY(tac_alloc_brief(ctx, TAC_MODES * own, sizeof *out->mine, &out->mine));
+    TAC_TRY(tac_alloc_brief(ctx, TAC_MODES * own, sizeof *out->back, &out->back));
+    if (turned)
+        TAC_TRY(tac_alloc_brief(ctx, 18 * (size_t)local->count, sizeof *out->motion, &out->motion));
+    else
+        TAC_TRY(tac_alloc_brief(ctx, 4 * (size_t)local->count, sizeof *out->arm, &out->arm));
 done:
     return err;
 }
 
-enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system *local, const struct tac_cut *cut,
-                             struct tac_coarse *out)
+/* Modes of this rank's subdomains. */
+static void make_modes(struct tac_ctx *ctx, const struct tac_local_system *local, const double *turn,
+                       struct tac_coarse *out)
+{
+    for (int k = 0; k < local->subdomains; k++) {
+        struct shape shape;
+        struct tac_coarse_node *node = &out->node[k];
+        find_centre(local, &local->subdomain[k], turn != NULL, &shape);
+        find_gram(local, &local->subdomain[k], turn, out, &shape);
+        out->dropped += tac_coarse_basis((const double(*)[TAC_MODES])shape.gram, shape.far2, out->basis[k], node->turn);
+        node->name = local->subdomain[k].name;
+        node->rank = ctx->rank;
+        memcpy(node->place, shape.centre, sizeof shape.centre);
+        node->place[3] = sqrt(shape.gram[0][0]);
+    }
+    if (turn == NULL)
+        tac_nodes_halo_refresh(local->halo, out->arm, 4 * sizeof *out->arm);
+    else
+        tac_nodes_halo_refresh(local->halo, out->motion, 18 * sizeof *out->motion);
+}
+
+/* Records of all ranks, on all ranks, in *all (owned by the caller), in the order of the ranks. */
+static enum tac_err share(struct tac_ctx *ctx, size_t mine, const void *record, size_t size, void *all, size_t *total)
 {
     enum tac_err err;
-    struct shape *shape = NULL;
-    tac_coarse_free(out);
-    err = prepare(ctx, local, cut, out);
-    err = err ? err : tac_alloc_brief(ctx, (size_t)cut->subdomains, sizeof *shape, &shape);
-    TAC_TRY(tac_agree(ctx, err));
-    /* Subdomains without nodes that move are on no rank, and stay 0. */
-    for (int k = 0; k < local->subdomains; k++) {
-        struct shape *mine = &shape[local->subdomain[k].number];
-        find_centre(local, &local->subdomain[k], mine);
-        find_gram(local, &local->subdomain[k], mine);
+    const int own = (int)mine;
+    int *count = NULL, *start;
+    char *came = NULL;
+    MPI_Datatype type;
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 2 * (size_t)ctx->size + 1, sizeof *count, &count)));
+    start = count + ctx->size;
+    MPI_Allgather(&own, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
+    for (int r = 0; r < ctx->size; r++)
+        start[r + 1] = start[r] + count[r];
+    *total = (size_t)start[ctx->size];
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, *total, size, &came)));
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgatherv(record, own, type, came, count, start, type, ctx->comm);
+    MPI_Type_free(&type);
+done:
+    memcpy(all, &came, sizeof came);
+    free(count);
+    return err;
+}
+
+/* Where the values of all subdomains are in messages that all ranks share. */
+static enum tac_err make_message(struct tac_ctx *ctx, const struct tac_local_system *local, size_t total,
+                                 const struct tac_coarse_node *node, struct tac_coarse *out)
+{
+    enum tac_err err;
+    struct tac_keyed *order = NULL;
+    TAC_TRY(tac_alloc_brief(ctx, total, sizeof *order, &order));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->count, &out->count));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *out->start, &out->start));
+    TAC_TRY(tac_alloc_brief(ctx, total, sizeof *out->slot, &out->slot));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)local->subdomains, sizeof *out->index, &out->index));
+    TAC_TRY(tac_alloc_brief(ctx, TAC_MODES * total, sizeof *out->all, &out->all));
+    TAC_TRY(tac_alloc_brief(ctx, TAC_MODES * total, sizeof *out->value, &out->value));
+    for (size_t k = 0; k < total; k++) {
+        order[k] = (struct tac_keyed){node[k].name, (int64_t)k};
+        out->count[node[k].rank] += TAC_MODES;
     }
-    /* One rank has each, the others have +0: the sum of -0 and +0 is +0, on one rank too. */
-    const int numbers = cut->subdomains * (int)(sizeof *shape / sizeof(double));
-    for (int k = 0; k < numbers; k++)
-        ((double *)shape)[k] += 0.0;
-    MPI_Allreduce(MPI_IN_PLACE, shape, numbers, MPI_DOUBLE, MPI_SUM, ctx->comm);
-    for (int s = 0; s < cut->subdomains; s++) {
-        memcpy(out->centre + 3 * (size_t)s, shape[s].centre, sizeof shape[s].centre);
-        out->dropped += tac_coarse_basis((const double(*)[TAC_MODES])shape[s].gram, shape[s].far2, out->basis[s]);
-    }
-    for (tac_lid i = 0; i < local->count; i++) {
-        const double *p = local->place + 4 * (size_t)i, *centre = out->centre + 3 * (size_t)local->number[i];
-        double *arm = out->arm + 4 * (size_t)i;
-        arm[3] = p[3];
-        for (int c = 0; c < 3; c++)
-            arm[c] = p[c] - p[3] * centre[c];
-    }
-    TAC_TRY(tac_coarse_rows(ctx, local, out));
-    for (int r = 0; r < ctx->size; r++) { /* from now on in numbers, not in subdomains */
-        out->count[r] *= TAC_MODES;
-        out->start[r] *= TAC_MODES;
+    for (int r = 1; r < ctx->size; r++)
+        out->start[r] = out->start[r - 1] + out->count[r - 1];
+    TAC_TRY(tac_sort_keyed(ctx, total, order));
+    for (size_t k = 0; k < total; k++) {
+        const size_t at = (size_t)order[k].index;
+        out->slot[k] = (int)at;
+        if (node[at].rank == ctx->rank)
+            out->index[at - (size_t)(out->start[ctx->rank] / TAC_MODES)] = (int)k;
     }
 done:
-    free(shape);
+    free(order);
+    return err;
+}
+
+static int find_name(const struct tac_coarse *c, const struct tac_coarse_node *node, tac_gid name)
+{
+    int low = 0, high = (int)c->subdomains;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (node[c->slot[middle]].name <= name)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Every rank factors E. */
+static enum tac_err make_dense(struct tac_ctx *ctx, const struct tac_coarse_node *node, size_t count,
+                               const struct tac_coarse_block *block, struct tac_coarse *out)
+{
+    enum tac_err err;
+    TAC_TRY(tac_dense_make(ctx, TAC_MODES * (int)out->subdomains, &out->matrix));
+    for (size_t k = 0; k < count; k++) {
+        const int row = TAC_MODES * find_name(out, node, block[k].row),
+                  column = TAC_MODES * find_name(out, node, block[k].column);
+        for (int a = 0; a < TAC_MODES; a++)
+            memcpy(tac_dense_row(&out->matrix, row + a) + column, block[k].value[a], sizeof block[k].value[a]);
+    }
+    TAC_TRY(tac_dense_factor(ctx, &out->matrix));
+done:
+    return err;
+}
+
+/* E on every rank: dense, or a level that each works on alone. */
+static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_system *local,
+                                    const struct tac_coarse_plan *plan, bool dense, size_t mine,
+                                    const struct tac_coarse_block *block, struct tac_coarse *out)
+{
+    enum tac_err err;
+    struct tac_coarse_block *all = NULL;
+    struct tac_coarse_node *node = NULL, *sorted = NULL;
+    size_t blocks = 0, nodes = 0;
+    TAC_TRY(share(ctx, (size_t)local->subdomains, out->node, sizeof *node, &node, &nodes));
+    TAC_TRY(share(ctx, mine, block, sizeof *all, &all, &blocks));
+    err = make_message(ctx, local, nodes, node, out);
+    if (!err && dense)
+        err = make_dense(ctx, node, blocks, all, out);
+    else if (!err) {
+        err = tac_alloc_brief(ctx, nodes, sizeof *sorted, &sorted);
+        for (size_t k = 0; k < nodes && !err; k++) {
+            sorted[k] = node[out->slot[k]];
+            sorted[k].rank = 0;
+        }
+        for (size_t k = 0; k < blocks; k++)
+            all[k].row_rank = all[k].column_rank = 0;
+        err = err ? err : tac_level_make(ctx, plan->rule, true, nodes, sorted, blocks, all, &out->next);
+    }
+    TAC_TRY(tac_agree(ctx, err));
+done:
+    free(all);
+    free(node);
+    free(sorted);
+    return err;
+}
+
+/* E as a level whose rows lie on the ranks of their subdomains: those of the row's rank that another has made go there.
+ */
+static enum tac_err make_next(struct tac_ctx *ctx, const struct tac_local_system *local,
+                              const struct tac_coarse_plan *plan, size_t *mine, struct tac_coarse_block **block,
+                              struct tac_coarse *out)
+{
+    enum tac_err err;
+    struct tac_coarse_block *away = NULL, *came = NULL;
+    int32_t *to = NULL;
+    size_t n = 0, total = 0, capacity = *mine;
+    TAC_TRY(tac_alloc_brief(ctx, *mine, sizeof *away, &away));
+    TAC_TRY(tac_alloc_brief(ctx, *mine, sizeof *to, &to));
+    for (size_t k = 0; k < *mine; k++)
+        if ((*block)[k].row_rank != ctx->rank) {
+            to[n] = (int32_t)(*block)[k].row_rank;
+            away[n++] = (*block)[k];
+        }
+done:
+    err = tac_distribute(ctx, err, n, to, away, sizeof *away, &came, &total);
+    if (!err) {
+        err = tac_grow(ctx, block, &capacity, *mine + total + 1, sizeof **block);
+        if (!err && total > 0)
+            memcpy(*block + *mine, came, total * sizeof *came);
+        *mine += total;
+        err = tac_agree(ctx, err);
+    }
+    if (!err)
+        err = tac_level_make(ctx, plan->rule, false, (size_t)local->subdomains, out->node, *mine, *block, &out->next);
+    free(away);
+    free(came);
+    free(to);
+    return err;
+}
+
+enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system *local,
+                             const struct tac_coarse_plan *plan, struct tac_coarse *out)
+{
+    enum tac_err err;
+    struct tac_coarse_block *block = NULL;
+    size_t count = 0;
+    int64_t sum = local->subdomains;
+    tac_coarse_free(out);
+    TAC_TRY(tac_agree(ctx, prepare(ctx, local, plan->turn != NULL, out)));
+    MPI_Allreduce(&sum, &out->subdomains, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    const bool dense = plan->dense || TAC_MODES * out->subdomains <= plan->rule->dense;
+    make_modes(ctx, local, plan->turn, out);
+    TAC_TRY(tac_coarse_rows(ctx, local, !dense, out, &block, &count));
+    sum = out->dropped;
+    MPI_Allreduce(&sum, &out->dropped, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    if (dense || plan->whole)
+        TAC_TRY(make_everywhere(ctx, local, plan, dense, count, block, out));
+    else
+        TAC_TRY(make_next(ctx, local, plan, &count, &block, out));
+    free(out->node);
+    out->node = NULL;
+done:
+    free(block);
     if (err)
         tac_coarse_free(out);
     return err;
 }
 
+int tac_coarse_size(const struct tac_coarse *coarse)
+{
+    while (coarse->next)
+        coarse = &coarse->next->coarse;
+    return coarse->matrix.size;
+}
+
 void tac_coarse_free(struct tac_coarse *coarse)
 {
-    free(coarse->centre);
-    free(coarse->basis);
-    free(coarse->arm);
-    free(coarse->outside_from);
-    free(coarse->outside);
-    free(coarse->inner_rows);
-    free(coarse->outer_rows);
+    void *const owned[] = {coarse->node,         coarse->basis,   coarse->arm,   coarse->motion,
+                           coarse->outside_from, coarse->outside, coarse->mine,  coarse->inner_rows,
+                           coarse->outer_rows,   coarse->back,    coarse->count, coarse->start,
+                           coarse->slot,         coarse->index,   coarse->all,   coarse->value};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+        free(owned[k]);
     tac_dense_free(&coarse->matrix);
-    free(coarse->count);
-    free(coarse->start);
-    free(coarse->slot);
-    free(coarse->mine);
-    free(coarse->all);
-    free(coarse->value);
+    tac_level_destroy(&coarse->next);
     memset(coarse, 0, sizeof *coarse);
 }

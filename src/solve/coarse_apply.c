@@ -1,5 +1,5 @@
 /* coarse_apply.c: the coarse part of the preconditioner: sums over subdomains, the dense solve, rigid motions. */
-#include "solve/coarse.h"
+#include "solve/levels.h"
 #include <string.h>
 
 /* Forces and moments of r (6): the rigid motions' transpose. */
@@ -20,7 +20,7 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
     }
 }
 
-/* Row of A Z at a node, transposed, times y: numbers 0 to 3 and 2 to 5. */
+/* Three rows of six at a node, transposed, times y: numbers 0 to 3 and 2 to 5. */
 #define ADD_ROW(row, y)                                                                                                \
     do {                                                                                                               \
         const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
@@ -31,6 +31,24 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
         low2 += tac_load(row + 12) * y2;                                                                               \
         high2 += tac_load(row + 14) * y2;                                                                              \
     } while (0)
+
+/* The same as sum_forces() where a node's motions are given. */
+TAC_VERSIONS static void sum_motions(const struct tac_coarse *coarse, const struct tac_subdomain *s,
+                                     const double *restrict r, double sum[TAC_MODES])
+{
+    tac_four low0 = {0, 0, 0, 0}, low1 = low0, low2 = low0, high0 = low0, high1 = low0, high2 = low0;
+    for (tac_lid i = s->begin; i < s->end; i++) {
+        const double *row = coarse->motion + 18 * (size_t)i;
+        const double *ri = r + 4 * (size_t)i;
+        ADD_ROW(row, ri);
+    }
+    low0 = low0 + low1 + low2;
+    high0 = high0 + high1 + high2;
+    for (int c = 0; c < 4; c++)
+        sum[c] = low0[c];
+    sum[4] = high0[2];
+    sum[5] = high0[3];
+}
 
 TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, const struct tac_subdomain *s, int k,
                                            const double *restrict y, double sum[TAC_MODES])
@@ -69,38 +87,74 @@ TAC_VERSIONS static void add_motion(const struct tac_coarse *coarse, const struc
     }
 }
 
+/* The same where a node's motions are given. */
+static void add_given(const struct tac_coarse *coarse, const struct tac_subdomain *s, const double motion[TAC_MODES],
+                      const double *y, double *z)
+{
+    for (tac_lid i = s->begin; i < s->end; i++) {
+        const double *row = coarse->motion + 18 * (size_t)i;
+        for (size_t c = 0; c < 3; c++, row += TAC_MODES) {
+            const double move = row[0] * motion[0] + row[1] * motion[1] + row[2] * motion[2] +
+                                (row[3] * motion[3] + row[4] * motion[4] + row[5] * motion[5]);
+            z[4 * (size_t)i + c] = (y ? y[4 * (size_t)i + c] : 0) + move;
+        }
+        z[4 * (size_t)i + 3] = 0;
+    }
+}
+
+/* back = E^-1 mine, about where there are levels. */
+static void solve(struct tac_coarse *coarse, const struct tac_local_system *local)
+{
+    if (coarse->count == NULL) {
+        tac_level_solve(coarse->next, coarse->mine, coarse->back);
+        return;
+    }
+    MPI_Allgatherv(coarse->mine, coarse->count[coarse->ctx->rank], MPI_DOUBLE, coarse->all, coarse->count,
+                   coarse->start, MPI_DOUBLE, coarse->ctx->comm);
+    for (size_t s = 0; s < (size_t)coarse->subdomains; s++)
+        memcpy(coarse->value + TAC_MODES * s, coarse->all + TAC_MODES * (size_t)coarse->slot[s],
+               TAC_MODES * sizeof(double));
+    if (coarse->next) {
+        tac_level_solve(coarse->next, coarse->value, coarse->all);
+        memcpy(coarse->value, coarse->all, TAC_MODES * (size_t)coarse->subdomains * sizeof(double));
+    } else {
+        tac_dense_solve(&coarse->matrix, coarse->value);
+    }
+    for (int k = 0; k < local->subdomains; k++)
+        memcpy(coarse->back + TAC_MODES * k, coarse->value + TAC_MODES * coarse->index[k], TAC_MODES * sizeof(double));
+}
+
 void tac_coarse_add(struct tac_coarse *coarse, const struct tac_local_system *local, const double *r, double *y,
                     double *z)
 {
-    struct tac_ctx *ctx = coarse->ctx;
-    double *mine = coarse->mine;
     if (y)
         tac_nodes_halo_refresh(local->halo, y, 4 * sizeof *y);
     for (int k = 0; k < local->subdomains; k++) {
         const struct tac_subdomain *s = &local->subdomain[k];
-        double sum[TAC_MODES];
-        sum_forces(coarse, s, r, sum);
+        double sum[TAC_MODES], *out = coarse->mine + TAC_MODES * k;
+        if (coarse->arm)
+            sum_forces(coarse, s, r, sum);
+        else
+            sum_motions(coarse, s, r, sum);
         if (y)
             subtract_products(coarse, s, k, y, sum);
-        double *out = mine + (TAC_MODES * coarse->slot[s->number] - coarse->start[ctx->rank]);
         for (int m = 0; m < TAC_MODES; m++) {
             out[m] = 0;
             for (int c = 0; c <= m; c++)
-                out[m] += coarse->basis[s->number][c][m] * sum[c];
+                out[m] += coarse->basis[k][c][m] * sum[c];
         }
     }
-    MPI_Allgatherv(mine, coarse->count[ctx->rank], MPI_DOUBLE, coarse->all, coarse->count, coarse->start, MPI_DOUBLE,
-                   ctx->comm);
-    for (int s = 0; s < coarse->subdomains; s++)
-        memcpy(coarse->value + TAC_MODES * s, coarse->all + TAC_MODES * coarse->slot[s], TAC_MODES * sizeof(double));
-    tac_dense_solve(&coarse->matrix, coarse->value);
+    solve(coarse, local);
     for (int k = 0; k < local->subdomains; k++) {
         const struct tac_subdomain *s = &local->subdomain[k];
-        const double *value = coarse->value + TAC_MODES * s->number;
+        const double *value = coarse->back + TAC_MODES * k;
         double motion[TAC_MODES] = {0};
         for (int c = 0; c < TAC_MODES; c++)
             for (int m = c; m < TAC_MODES; m++)
-                motion[c] += coarse->basis[s->number][c][m] * value[m];
-        add_motion(coarse, s, motion, y, z);
+                motion[c] += coarse->basis[k][c][m] * value[m];
+        if (coarse->arm)
+            add_motion(coarse, s, motion, y, z);
+        else
+            add_given(coarse, s, motion, y, z);
     }
 }

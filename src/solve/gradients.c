@@ -7,51 +7,23 @@
  * the quotient of two r.z.  Without it, tiny systems went on for hundreds of iterations at the last digits.  Dot
  * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
  * neither does any branch. */
+#include "solve/dots.h"
 #include "solve/invariant.h"
 #include <math.h>
 #include <string.h>
-#include <tactus/accum.h>
 
-enum { LEAST_ROUGH = 5, MOST_SUMS = 3, SUM_NUMBERS = TAC_ACCUM_LIMBS + 1 };
+enum { LEAST_ROUGH = 5, MOST_SOFTENED = 4 };
 /* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
 static const double MARGIN = .95;
 /* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
 static const double MOST_FALL = 1e-10;
 
-TAC_VERSIONS static void add_dot(const struct tac_local_system *local, const double *restrict a,
-                                 const double *restrict b, struct tac_accum *sum)
-{
-    for (size_t i = 0; i < (size_t)local->owned; i++) {
-        const tac_four t = tac_load(a + 4 * i) * tac_load(b + 4 * i);
-        tac_accum_add(sum, t[0] + t[1] + t[2]);
-    }
-}
-
-/* The sums of all ranks, in one message. */
-static void reduce(const struct tac_ctx *ctx, int count, struct tac_accum *sum, double *out)
-{
-    int64_t number[MOST_SUMS * SUM_NUMBERS];
-    for (int k = 0; k < count && ctx->size > 1; k++) {
-        tac_accum_carry(&sum[k]);
-        memcpy(number + k * SUM_NUMBERS, sum[k].limb, sizeof sum[k].limb);
-        number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] = sum[k].bad;
-    }
-    if (ctx->size > 1)
-        MPI_Allreduce(MPI_IN_PLACE, number, count * SUM_NUMBERS, MPI_INT64_T, MPI_SUM, ctx->comm);
-    for (int k = 0; k < count && ctx->size > 1; k++) {
-        memcpy(sum[k].limb, number + k * SUM_NUMBERS, sizeof sum[k].limb);
-        sum[k].bad = number[k * SUM_NUMBERS + TAC_ACCUM_LIMBS] > 0;
-    }
-    for (int k = 0; k < count; k++)
-        out[k] = tac_accum_value(&sum[k]);
-}
-
-static double dot(const struct tac_invariant *s, const double *a, const double *b)
+static double dot(const struct tac_invariant *s, const double *a, const double *b, struct tac_sum_window *window)
 {
     struct tac_accum sum = {{0}, 0, 0};
     double value;
-    add_dot(&s->local, a, b, &sum);
-    reduce(s->ctx, 1, &sum, &value);
+    tac_dot_add(&s->local, a, b, &sum);
+    tac_dot_reduce(s->ctx, 1, &sum, window, &value);
     return value;
 }
 
@@ -90,6 +62,10 @@ TAC_VERSIONS static void turn(struct tac_invariant *s, double by)
 /* z = P r */
 static void precondition(struct tac_invariant *s)
 {
+    if (s->levels) {
+        tac_cycle(&s->local, &s->factor, &s->coarse, s->r, s->z, s->t, s->u);
+        return;
+    }
     tac_incomplete_apply(&s->factor, &s->local, s->r, s->z);
     tac_coarse_add(&s->coarse, &s->local, s->r, s->z, s->z);
 }
@@ -104,21 +80,23 @@ static void find_residual(struct tac_invariant *s)
         s->r[i] = s->b[i] - s->q[i];
 }
 
-/* Iterates until the residual's square is `target`; false: the outcome is known. */
+/* Iterates until the residual's square is `target`; false: the preconditioner has turned out not to be positive, which
+ * ends it early. */
 static bool iterate(struct tac_invariant *s, double target, const struct tac_solve_rule *rule,
                     struct tac_solve_result *result)
 {
     double rz[2], fall = 0;
     int count = 0;
+    struct tac_sum_window pq_window[1] = {{0, 0}}, window[3] = {{0, 0}, {0, 0}, {0, 0}};
     precondition(s);
     memcpy(s->p, s->z, 4 * (size_t)s->local.owned * sizeof *s->p);
-    rz[0] = dot(s, s->r, s->z);
+    rz[0] = dot(s, s->r, s->z, NULL);
     while (result->iterations < rule->limit && rz[0] > 0) {
         tac_local_multiply(&s->local, s->p, s->q);
-        const double pq = dot(s, s->p, s->q);
+        const double pq = dot(s, s->p, s->q, pq_window);
         if (!(pq > 0)) {
             result->outcome = isnan(pq) ? TAC_SOLVE_NOT_FINITE : TAC_SOLVE_NOT_POSITIVE;
-            return false;
+            return true;
         }
         const double alpha = rz[0] / pq;
         if (!isfinite(alpha))
@@ -128,9 +106,9 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         step(s, alpha, &sum[0]);
         result->iterations++;
         precondition(s);
-        add_dot(&s->local, s->r, s->z, &sum[1]);
-        add_dot(&s->local, s->q, s->z, &sum[2]);
-        reduce(s->ctx, 3, sum, value);
+        tac_dot_add(&s->local, s->r, s->z, &sum[1]);
+        tac_dot_add(&s->local, s->q, s->z, &sum[2]);
+        tac_dot_reduce(s->ctx, 3, sum, window, value);
         if (!(value[0] > target))
             break;
         fall += alpha * rz[0];
@@ -142,22 +120,23 @@ static bool iterate(struct tac_invariant *s, double target, const struct tac_sol
         turn(s, -alpha * value[2] / rz[0]);
         rz[0] = rz[1];
     }
-    return true;
+    return !(rz[0] < 0);
 }
 
 void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule *rule, struct tac_solve_result *result)
 {
     const size_t n = 4 * (size_t)s->local.owned;
     double before = INFINITY;
+    int softened = 0;
     if (rule->go_on) {
         find_residual(s);
     } else {
         memset(s->x, 0, n * sizeof *s->x);
         memcpy(s->r, s->b, n * sizeof *s->r);
     }
-    const double all = dot(s, s->b, s->b);
+    const double all = dot(s, s->b, s->b, NULL);
     for (;;) { /* again from the true residual, as long as that one falls */
-        const double now = dot(s, s->r, s->r);
+        const double now = dot(s, s->r, s->r, NULL);
         result->residual = all > 0 ? sqrt(now / all) : 0;
         if (result->residual <= rule->tolerance) {
             result->outcome = TAC_SOLVE_CONVERGED;
@@ -174,12 +153,18 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
             return;
         }
         before = now;
-        tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
-        add_times(s->local.owned, s->x, 1, s->z);
-        find_residual(s);
+        if (!s->levels) {
+            tac_coarse_add(&s->coarse, &s->local, s->r, NULL, s->z);
+            add_times(s->local.owned, s->x, 1, s->z);
+            find_residual(s);
+        }
         const double wanted = MARGIN * MARGIN * rule->tolerance * rule->tolerance * all,
                      least = MOST_FALL * MOST_FALL * now;
-        iterate(s, wanted > least ? wanted : least, rule, result);
+        /* Power steps find less than the largest eigenvalue, so a smoother may, rarely, go too far. */
+        if (!iterate(s, wanted > least ? wanted : least, rule, result) && s->levels && softened++ < MOST_SOFTENED) {
+            tac_soften(&s->local, &s->factor, &s->coarse);
+            before = INFINITY;
+        }
         find_residual(s);
     }
 }

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With more than 128 subdomains of 1024 nodes E would take more time than it saves. */
+static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 512, .pairs = 32, .dense = 600};
+enum { SHARE = 128, LEAST_MOST = 256, MOST_SUBDOMAINS = 256 };
+
 static enum tac_err create_invariant(struct tac_ctx *ctx, const char *options, void **self)
 {
     struct tac_invariant *s = NULL;
@@ -17,6 +21,7 @@ static enum tac_err create_invariant(struct tac_ctx *ctx, const char *options, v
         return err;
     }
     s->ctx = ctx;
+    s->rule = usual_rule;
     *self = s;
     return TAC_OK;
 }
@@ -26,7 +31,7 @@ static void free_factor(struct tac_invariant *s)
     tac_local_system_free(&s->local);
     tac_incomplete_free(&s->factor);
     tac_coarse_free(&s->coarse);
-    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->p, &s->z, &s->home, &s->side};
+    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->p, &s->z, &s->t, &s->u, &s->home, &s->side};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
         free(*vector[k]);
         *vector[k] = NULL;
@@ -53,6 +58,20 @@ static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
     tac_nodes_halo_refresh(s->halo, s->fixed, 1);
 }
 
+/* How it is cut: by the number of nodes that move, so by the scene alone. */
+static struct tac_cut_rule choose_rule(struct tac_invariant *s, const struct tac_system *system)
+{
+    int64_t total = 0;
+    for (tac_lid i = 0; i < system->nodes.owned; i++)
+        total += !s->fixed[i];
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, s->ctx->comm);
+    s->levels = total > s->rule.flat;
+    if (s->levels)
+        return (struct tac_cut_rule){.most = s->rule.most, .few = -1};
+    return (struct tac_cut_rule){.most = total / SHARE > LEAST_MOST ? total / SHARE : LEAST_MOST,
+                                 .few = MOST_SUBDOMAINS};
+}
+
 static enum tac_err cut_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct tac_invariant *s = self;
@@ -66,8 +85,9 @@ static enum tac_err cut_invariant(void *self, const struct tac_system *system, s
     TAC_TRY(tac_agree(s->ctx, err));
     TAC_TRY(tac_nodes_halo_create(s->ctx, &system->nodes, &s->halo));
     find_fixed(s, system);
-    TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &s->cut));
-    stats->subdomains = s->cut.subdomains;
+    const struct tac_cut_rule rule = choose_rule(s, system);
+    TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &rule, &s->cut));
+    stats->subdomains = (int)s->cut.subdomains;
     stats->cut_s = tac_wall_s() - begin_s;
 done:
     if (err)
@@ -106,7 +126,7 @@ static bool cut_is_old(const struct tac_invariant *s, const struct tac_system *s
 {
     int old = 0;
     for (tac_lid i = 0; i < system->nodes.owned; i++)
-        old |= !s->fixed[i] && s->cut.subdomain[i] < 0;
+        old |= !s->fixed[i] && s->cut.name[i] < 0;
     MPI_Allreduce(MPI_IN_PLACE, &old, 1, MPI_INT, MPI_MAX, s->ctx->comm);
     return old;
 }
@@ -120,6 +140,10 @@ static enum tac_err make_vectors(struct tac_invariant *s)
         TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof(double), short_ones[k]));
     for (int k = 0; k < 2; k++)
         TAC_TRY(tac_alloc_brief(s->ctx, count, sizeof(double), long_ones[k]));
+    if (s->levels) {
+        TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof *s->t, &s->t));
+        TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof *s->u, &s->u));
+    }
     TAC_TRY(tac_alloc_brief(s->ctx, 3 * (size_t)s->system.nodes.count, sizeof(double), &s->home));
     TAC_TRY(tac_alloc_brief(s->ctx, 3 * (size_t)s->system.nodes.owned, sizeof(double), &s->side));
 done:
@@ -134,9 +158,9 @@ static void sum_stats(const struct tac_invariant *s, struct tac_solver_stats *st
     stats->blocks = sum[1];
     stats->moved = sum[2];
     stats->shifted = (int)sum[3];
-    stats->subdomains = s->cut.subdomains;
-    stats->coarse = s->coarse.size;
-    stats->dropped = s->coarse.matrix.left_out;
+    stats->subdomains = (int)s->cut.subdomains;
+    stats->coarse = tac_coarse_size(&s->coarse);
+    stats->dropped = s->levels ? (int)s->coarse.dropped : s->coarse.matrix.left_out;
 }
 
 static enum tac_err factor_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
@@ -172,8 +196,11 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
                        bad);
         goto done;
     }
-    TAC_TRY(tac_coarse_make(s->ctx, &s->local, &s->cut, &s->coarse));
     TAC_TRY(tac_agree(s->ctx, make_vectors(s)));
+    if (s->levels)
+        tac_damp(s->ctx, &s->local, &s->factor, s->z, s->t, s->u);
+    const struct tac_coarse_plan plan = {.rule = &s->rule, .dense = !s->levels};
+    TAC_TRY(tac_coarse_make(s->ctx, &s->local, &plan, &s->coarse));
     sum_stats(s, stats);
     s->ready = true;
     stats->factor_s = tac_wall_s() - begin_s;

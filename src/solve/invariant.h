@@ -6,8 +6,7 @@
 #ifndef TACTUS_SOLVE_INVARIANT_H
 #define TACTUS_SOLVE_INVARIANT_H
 
-#include "solve/coarse.h"
-#include "solve/incomplete.h"
+#include "solve/levels.h"
 
 struct tac_invariant {
     struct tac_ctx *ctx;         /* borrowed */
@@ -18,9 +17,12 @@ struct tac_invariant {
     struct tac_local_system local;
     struct tac_incomplete factor;
     struct tac_coarse coarse;
+    struct tac_level_rule rule; /* tests take another one than the usual */
+    bool levels;                /* the coarse system is solved by levels, in cycles; else exactly, as A-DEF2 */
     bool ready;
     double *x, *r, *b, *q; /* owned, (local owned, 4) */
     double *p, *z;         /* owned, (local count, 4) */
+    double *t, *u;         /* owned, (local owned, 4), where there are levels */
     double *home, *side;   /* owned, (nodes, 3): prescribed values; the right side */
 };
 

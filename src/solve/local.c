@@ -8,7 +8,7 @@ static struct tac_moving_node describe(const struct tac_ctx *ctx, const struct t
 {
     const double *x = m->system->position + 3 * (size_t)i;
     return (struct tac_moving_node){m->system->nodes.id[i],
-                                    m->number[i],
+                                    m->name[i],
                                     ctx->rank,
                                     {x[0], x[1], x[2], m->system->translate ? m->system->translate[i] : 1}};
 }
@@ -23,7 +23,7 @@ static enum tac_err send(struct tac_ctx *ctx, struct tac_making *m)
     int32_t *to_node = NULL, *to_block = NULL;
     size_t nodes = 0, blocks = 0;
     for (tac_lid i = 0; i < a->owned; i++)
-        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank) {
+        if (m->name[i] >= 0 && m->rank[i] != ctx->rank) {
             nodes++;
             blocks += a->row[i + 1] - a->row[i];
         }
@@ -33,17 +33,17 @@ static enum tac_err send(struct tac_ctx *ctx, struct tac_making *m)
     TAC_TRY(tac_alloc_brief(ctx, blocks, sizeof *to_block, &to_block));
     nodes = blocks = 0;
     for (tac_lid i = 0; i < a->owned; i++) {
-        if (m->number[i] < 0 || m->cut->rank[m->number[i]] == ctx->rank)
+        if (m->name[i] < 0 || m->rank[i] == ctx->rank)
             continue;
-        to_node[nodes] = m->cut->rank[m->number[i]];
+        to_node[nodes] = m->rank[i];
         node[nodes++] = describe(ctx, m, i);
         for (size_t k = a->row[i]; k < a->row[i + 1]; k++) {
             const tac_lid j = a->column[k];
-            if (m->number[j] < 0)
+            if (m->name[j] < 0)
                 continue;
-            to_block[blocks] = m->cut->rank[m->number[i]];
+            to_block[blocks] = m->rank[i];
             block[blocks] =
-                (struct tac_moving_block){m->system->nodes.id[i], m->system->nodes.id[j], m->number[j], {0}};
+                (struct tac_moving_block){m->system->nodes.id[i], m->system->nodes.id[j], m->name[j], m->rank[j], {0}};
             memcpy(block[blocks++].block, a->block + 9 * k, sizeof block->block);
         }
     }
@@ -72,7 +72,7 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struc
     TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *origin, &origin));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)home + m->came_count, sizeof *node, &node));
     for (tac_lid i = 0; i < home; i++)
-        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] == ctx->rank) {
+        if (m->name[i] >= 0 && m->rank[i] == ctx->rank) {
             origin[n] = (struct tac_origin){.home = i};
             node[n++] = describe(ctx, m, i);
         }
@@ -87,7 +87,7 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struc
         key[k] = (struct tac_keyed){node[k].id, (int64_t)k};
     TAC_TRY(tac_sort_keyed(ctx, n, key));
     for (size_t k = 0; k < n; k++)
-        key[k].key = node[key[k].index].number;
+        key[k].key = node[key[k].index].name;
     TAC_TRY(tac_sort_keyed(ctx, n, key));
     out->owned = (tac_lid)n;
     TAC_TRY(tac_alloc_brief(ctx, n, sizeof *m->origin, &m->origin));
@@ -96,15 +96,15 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struc
     const size_t room = n + (size_t)m->system->nodes.count + m->block_count;
     TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->id, &out->id));
     TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->owner, &out->owner));
-    TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->number, &out->number));
+    TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->name, &out->name));
     for (size_t k = 0; k < n; k++) {
         const size_t from = (size_t)key[k].index;
         m->origin[k] = origin[from];
         out->id[k] = node[from].id;
         out->owner[k] = ctx->rank;
-        out->number[k] = (int32_t)node[from].number;
-        if (k == 0 || out->number[k] != out->number[k - 1])
-            out->subdomain[out->subdomains++] = (struct tac_subdomain){(tac_lid)k, (tac_lid)k, out->number[k]};
+        out->name[k] = node[from].name;
+        if (k == 0 || out->name[k] != out->name[k - 1])
+            out->subdomain[out->subdomains++] = (struct tac_subdomain){(tac_lid)k, (tac_lid)k, out->name[k]};
         out->subdomain[out->subdomains - 1].end = (tac_lid)k + 1;
     }
 done:
@@ -131,18 +131,19 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, stru
             for (size_t e = a->row[m->origin[k].home]; e < a->row[m->origin[k].home + 1]; e++)
                 m->new_node[a->column[e]] = 0;
     for (tac_lid i = 0; i < a->count; i++)
-        if (m->new_node[i] == 0 && m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank)
-            key[ghosts++] = (struct tac_keyed){m->system->nodes.id[i], m->number[i]};
+        if (m->new_node[i] == 0 && m->name[i] >= 0 && m->rank[i] != ctx->rank)
+            key[ghosts++] = (struct tac_keyed){m->system->nodes.id[i], i};
     for (size_t k = 0; k < m->block_count; k++)
-        if (m->cut->rank[m->block[k].number] != ctx->rank)
-            key[ghosts++] = (struct tac_keyed){m->block[k].column, m->block[k].number};
+        if (m->block[k].rank != ctx->rank)
+            key[ghosts++] = (struct tac_keyed){m->block[k].column, (int64_t)a->count + (int64_t)k};
     TAC_TRY(tac_sort_keyed(ctx, ghosts, key));
     out->count = out->owned;
     for (size_t k = 0; k < ghosts; k++)
         if (k == 0 || key[k].key != key[k - 1].key) {
+            const int64_t at = key[k].index - a->count; /* a block that came, or one of the caller's nodes */
             out->id[out->count] = key[k].key;
-            out->number[out->count] = (int32_t)key[k].index;
-            out->owner[out->count++] = m->cut->rank[key[k].index];
+            out->name[out->count] = at >= 0 ? m->block[at].name : m->name[key[k].index];
+            out->owner[out->count++] = at >= 0 ? (int32_t)m->block[at].rank : m->rank[key[k].index];
         }
     for (n = 0; n < (size_t)out->count; n++)
         key[n] = (struct tac_keyed){out->id[n], (int64_t)n};
@@ -151,7 +152,7 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, stru
     for (size_t k = 0; k < n; k++)
         id[k] = key[k].key;
     for (tac_lid i = 0; i < a->count; i++) {
-        const tac_lid at = m->number[i] >= 0 ? tac_id_find(id, (tac_lid)n, m->system->nodes.id[i]) : -1;
+        const tac_lid at = m->name[i] >= 0 ? tac_id_find(id, (tac_lid)n, m->system->nodes.id[i]) : -1;
         m->new_node[i] = at < 0 ? -1 : (tac_lid)key[at].index;
     }
     for (size_t k = 0; k < m->block_count; k++)
@@ -189,9 +190,9 @@ static enum tac_err make_transfers(struct tac_ctx *ctx, struct tac_making *m, st
     owner += most;
     memcpy(id, out->id, (size_t)out->owned * sizeof *id);
     for (tac_lid i = 0; i < home; i++)
-        if (m->number[i] >= 0 && m->cut->rank[m->number[i]] != ctx->rank) {
+        if (m->name[i] >= 0 && m->rank[i] != ctx->rank) {
             id[out->owned + out->gone] = m->system->nodes.id[i];
-            owner[out->owned + out->gone] = m->cut->rank[m->number[i]];
+            owner[out->owned + out->gone] = m->rank[i];
             out->gone_node[out->gone++] = i;
         }
     back = (struct tac_nodes){out->owned + out->gone, out->owned, id, owner};
@@ -227,14 +228,14 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
                                    const struct tac_cut *cut, struct tac_local_system *out)
 {
     enum tac_err err;
-    struct tac_making m = {.system = system, .cut = cut};
+    struct tac_making m = {.system = system, .rank = cut->rank};
     struct tac_nodes nodes;
     tac_local_system_free(out);
-    err = tac_alloc_brief(ctx, (size_t)system->nodes.count, sizeof *m.number, &m.number);
+    err = tac_alloc_brief(ctx, (size_t)system->nodes.count, sizeof *m.name, &m.name);
     if ((err = tac_agree(ctx, err)) != TAC_OK)
         goto done;
     for (tac_lid i = 0; i < system->nodes.count; i++)
-        m.number[i] = fixed[i] ? -1 : cut->subdomain[i];
+        m.name[i] = fixed[i] ? -1 : cut->name[i];
     TAC_TRY(send(ctx, &m));
     err = order_nodes(ctx, &m, out);
     err = err ? err : name_columns(ctx, &m, out);
@@ -246,7 +247,7 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
     tac_nodes_halo_refresh(out->halo, out->place, 4 * sizeof *out->place);
     TAC_TRY(make_transfers(ctx, &m, out));
 done:
-    free(m.number);
+    free(m.name);
     free(m.came);
     free(m.block);
     free(m.origin);
@@ -268,7 +269,7 @@ void tac_local_system_free(struct tac_local_system *local)
 {
     free(local->id);
     free(local->owner);
-    free(local->number);
+    free(local->name);
     free(local->place);
     free(local->subdomain);
     free(local->diagonal);

@@ -5,7 +5,7 @@
  * distribution is.  A matrix is kept in three parts: the blocks of the diagonal; those below it, of nodes of one
  * subdomain (half of a symmetric matrix); and those between subdomains, which are kept by both rows.
  *
- *     TAC_TRY(tac_local_system_make(ctx, &system, fixed, &cut, halo, &local));
+ *     TAC_TRY(tac_local_system_make(ctx, &system, fixed, &cut, &local));
  *     tac_local_multiply(&local, p, q);            q = A p
  *     tac_local_bring(&local, b, r);               from the caller's nodes
  *     tac_local_return(&local, r, x);              and back
@@ -19,10 +19,10 @@
 #include "base/four.h"
 #include "solve/subdomains.h"
 
-/* A subdomain of this rank: nodes [begin, end). */
+/* A subdomain of this rank: nodes [begin, end). Those of a rank are by ascending name. */
 struct tac_subdomain {
     tac_lid begin, end;
-    int number; /* among those of all ranks */
+    tac_gid name;
 };
 
 /* Blocks by rows. */
@@ -37,7 +37,7 @@ struct tac_local_system {
     tac_lid owned, count; /* nodes; ghosts behind */
     tac_gid *id;          /* owned, (count) */
     int32_t *owner;       /* owned, (count) */
-    int32_t *number;      /* owned, (count) its subdomain */
+    tac_gid *name;        /* owned, (count) its subdomain */
     double *place;        /* owned, (count, 4): position, and the part of a translation that it takes */
     int subdomains;
     struct tac_subdomain *subdomain; /* owned, (subdomains) */
@@ -58,7 +58,7 @@ struct tac_local_system {
     int64_t nonzero;                          /* blocks of the own rows */
 };
 
-/* Collective. fixed: of all local nodes, ghosts too; `halo` is that of system->nodes. */
+/* Collective. fixed: of all local nodes, ghosts too. */
 enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                                    const struct tac_cut *cut, struct tac_local_system *out);
 void tac_local_system_free(struct tac_local_system *local);

@@ -7,14 +7,16 @@
 /* A node on its way. */
 struct tac_moving_node {
     tac_gid id;
-    int64_t number, home; /* subdomain, rank that it comes from */
+    tac_gid name; /* of its subdomain */
+    int64_t home; /* rank that it comes from */
     double place[4];
 };
 
 /* A block on its way; those of a row come by ascending column. */
 struct tac_moving_block {
     tac_gid row, column;
-    int64_t number; /* the column's subdomain */
+    tac_gid name; /* the column's subdomain, and its rank */
+    int64_t rank;
     double block[9];
 };
 
@@ -27,8 +29,8 @@ struct tac_origin {
 
 struct tac_making {
     const struct tac_system *system;
-    const struct tac_cut *cut;
-    int32_t *number; /* owned, (caller's nodes): subdomain; -1: fixed */
+    tac_gid *name;       /* owned, (caller's nodes): subdomain; -1: fixed */
+    const int32_t *rank; /* (caller's nodes): of the subdomain */
     struct tac_moving_node *came;
     struct tac_moving_block *block;
     size_t came_count, block_count;

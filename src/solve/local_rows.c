@@ -56,8 +56,8 @@ enum tac_err tac_local_rows(struct tac_ctx *ctx, struct tac_making *m, struct ta
     for (tac_lid i = 0; i < out->owned; i++) {
         const size_t before = outer;
         for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);) {
-            lower += out->number[j] == out->number[i] && j < i;
-            outer += out->number[j] != out->number[i];
+            lower += out->name[j] == out->name[i] && j < i;
+            outer += out->name[j] != out->name[i];
             out->nonzero++;
         }
         rows += outer > before;
@@ -72,7 +72,7 @@ enum tac_err tac_local_rows(struct tac_ctx *ctx, struct tac_making *m, struct ta
         for (struct walk w = walk_row(m, i); next_block(m, &w, &j, &block);)
             if (j == i)
                 memcpy(out->diagonal + 9 * (size_t)i, block, 9 * sizeof *block);
-            else if (out->number[j] != out->number[i])
+            else if (out->name[j] != out->name[i])
                 store_block(&out->outer, outer++, j, block);
             else if (j < i)
                 store_block(&out->lower, lower++, j, block);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 64, TAG = 41 };
+enum { MOST_BYTES = 144, TAG = 41 };
 
 /* The nodes that go to, or come from, one rank after the other. */
 struct side {

@@ -28,7 +28,7 @@ struct tac_nodes_halo;
 enum tac_err tac_nodes_halo_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo **out);
 void tac_nodes_halo_destroy(struct tac_nodes_halo **halo);
 
-/* Neighbours. value (count, bytes): the owners' values go to the ghosts.  `bytes` of a node: at most 64. */
+/* Neighbours. value (count, bytes): the owners' values go to the ghosts.  `bytes` of a node: at most 144. */
 void tac_nodes_halo_refresh(struct tac_nodes_halo *halo, void *value, size_t bytes);
 /* Neighbours. The same in two halves, with work in between that needs no ghost. */
 void tac_nodes_halo_begin(struct tac_nodes_halo *halo, const void *value, size_t bytes);

@@ -129,3 +129,8 @@ const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver)
 {
     return &solver->stats;
 }
+
+void *tac_solver_self(struct tac_solver *solver)
+{
+    return solver->self;
+}

@@ -99,6 +99,9 @@ enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double
 bool tac_solver_is_invariant(const struct tac_solver *solver);
 const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver);
 
+/* Returns the kind's own data, for tests and benches that look into it. */
+void *tac_solver_self(struct tac_solver *solver);
+
 /* Local; for a kind's solve(): returns the error code of an outcome, with its sentence. */
 enum tac_err tac_solver_tell(struct tac_ctx *ctx, const struct tac_solve_result *result, double tolerance);
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    LEAST_MOST = 256,      /* a subdomain has at most so many nodes, or a 128th of all */
-    SHARE = 128,           /* so that there are some 200 subdomains */
-    MOST_SUBDOMAINS = 256, /* more than these are packed together, coupled or not */
     MOST_LEVELS = 40,
-    WEIGHT = 400 /* of the strongest coupling that a positive matrix can have */
+    WEIGHT = 400 /* of a coupling as stiff as its nodes are in their softest directions */
 };
+
+/* A node counts as at least so stiff, against the largest entry of its block, and no coupling is stronger than this. */
+static const double LEAST_SOFT = 0x1p-40, MOST_RATIO = 0x1p60, LN_2 = 0x1.62e42fefa39efp-1;
 
 static double largest(const double *block)
 {
@@ -21,19 +21,46 @@ static double largest(const double *block)
     return most;
 }
 
-/* The number of an edge's weight: how large the block is against those on the diagonal, 0 to 1. */
+/* How stiff a node is in its softest direction, about: 3 over the trace of its block's inverse. */
+static double soft(const double *a)
+{
+    const double least = LEAST_SOFT * largest(a);
+    const double l10 = a[3] / a[0], l20 = a[6] / a[0], p1 = a[4] - l10 * a[3], r21 = a[7] - l20 * a[3];
+    const double l21 = r21 / p1, p2 = a[8] - l20 * a[6] - l21 * r21, m20 = l21 * l10 - l20;
+    if (!(a[0] > 0 && p1 > 0 && p2 > 0)) /* what is not positive is told later, where it is factored */
+        return least;
+    const double trace = 1 / a[0] + (1 + l10 * l10) / p1 + (1 + m20 * m20 + l21 * l21) / p2;
+    return 3 / trace > least ? 3 / trace : least;
+}
+
+/* The number of an edge's weight: how large the block is against what is soft at its two nodes.  A stiff contact next
+ * to a stiffer one is as strong as that one, to a logarithm, or else it would be cut, and subdomains would resist the
+ * motion that it allows. */
 static int64_t weigh(const double *block, double root_i, double root_j)
 {
     const double size = largest(block), ratio = size / (root_i * root_j);
+    int exponent;
     if (!(size > 0))
         return 0;
-    return 1 + (ratio < 1 ? (int64_t)(WEIGHT * ratio) : WEIGHT);
+    if (ratio < 1)
+        return 1 + (int64_t)(WEIGHT * ratio);
+    const double part = frexp(ratio < MOST_RATIO ? ratio : MOST_RATIO, &exponent); /* .5 to 1 */
+    /* The logarithm, a straight line between powers of two: libm's would make bits depend on its version. */
+    return 1 + WEIGHT + (int64_t)(2 * WEIGHT * LN_2 * (exponent - 1 + (2 * part - 1)));
+}
+
+/* The same between pairs of nodes, against the largest entries: for coarse matrices, which have no such contrasts. */
+static int64_t weigh_pair(double size, double root_i, double root_j)
+{
+    const double ratio = size / (root_i * root_j);
+    return !(size > 0) ? 0 : ratio < 1 ? 1 + (int64_t)(WEIGHT * ratio) : 1 + WEIGHT;
 }
 
 struct start {
-    tac_lid *vertex; /* owned, (count): of a local node; -1: none */
-    double *root;    /* owned, (count): of the largest entry of its diagonal block */
-    tac_lid *node;   /* owned: of a vertex */
+    bool pairs;
+    tac_lid *vertex; /* owned, (count): of a local node; -1: none, or it is the second of a pair */
+    double *root;    /* owned, (count): of the stiffness in its softest direction; of pairs, of the largest entry */
+    tac_lid *node;   /* owned: of a vertex; the first of a pair */
 };
 
 /* Vertices of the first level: nodes that are not fixed, owned ones by ascending id. */
@@ -42,6 +69,7 @@ static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system 
 {
     enum tac_err err;
     const struct tac_nodes *nodes = &system->nodes;
+    const tac_lid stride = s->pairs ? 2 : 1;
     struct tac_keyed *ours = NULL;
     tac_lid owned = 0, n;
     TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->owned, sizeof *ours, &ours));
@@ -50,20 +78,20 @@ static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system 
     TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->id, &g->id));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->owner, &g->owner));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *g->size, &g->size));
-    for (tac_lid i = 0; i < nodes->owned; i++)
+    for (tac_lid i = 0; i < nodes->owned; i += stride)
         if (!fixed[i])
             ours[owned++] = (struct tac_keyed){nodes->id[i], i};
     TAC_TRY(tac_sort_keyed(ctx, (size_t)owned, ours));
     for (n = 0; n < owned; n++)
         s->node[n] = (tac_lid)ours[n].index;
-    for (tac_lid i = nodes->owned; i < nodes->count; i++)
+    for (tac_lid i = nodes->owned; i < nodes->count; i += stride)
         if (!fixed[i])
             s->node[n++] = i;
     memset(s->vertex, 0xff, (size_t)nodes->count * sizeof *s->vertex);
     for (tac_lid v = 0; v < n; v++) {
         const tac_lid i = s->node[v];
         s->vertex[i] = v;
-        g->id[v] = nodes->id[i];
+        g->id[v] = nodes->id[i] / stride;
         g->owner[v] = v < owned ? ctx->rank : nodes->owner[i];
         g->size[v] = 1;
     }
@@ -73,15 +101,27 @@ done:
     return err;
 }
 
+/* The largest entry of the four blocks between two pairs, block k being the first. */
+static double largest_of_pair(const struct tac_matrix *m, tac_lid i, size_t k)
+{
+    const size_t under = k - m->row[i] + m->row[i + 1];
+    double most = 0;
+    for (int b = 0; b < 4; b++) {
+        const double size = largest(m->block + 9 * ((b < 2 ? k : under) + (size_t)(b % 2)));
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
 static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *system, struct start *s)
 {
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
     TAC_TRY(tac_alloc_brief(ctx, (size_t)m->count, sizeof *s->root, &s->root));
-    for (tac_lid i = 0; i < m->owned; i++)
+    for (tac_lid i = 0; i < m->owned; i += s->pairs ? 2 : 1)
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
             if (m->column[k] == i)
-                s->root[i] = sqrt(largest(m->block + 9 * k));
+                s->root[i] = sqrt(s->pairs ? largest_of_pair(m, i, k) : soft(m->block + 9 * k));
 done:
     return err;
 }
@@ -100,7 +140,10 @@ static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *sy
         g->row[v] = end;
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++) {
             const tac_lid j = m->column[k], w = s->vertex[j];
-            const int64_t weight = w < 0 || j == i ? 0 : weigh(m->block + 9 * k, s->root[i], s->root[j]);
+            if (w < 0 || j == i)
+                continue;
+            const int64_t weight = s->pairs ? weigh_pair(largest_of_pair(m, i, k), s->root[i], s->root[j])
+                                            : weigh(m->block + 9 * k, s->root[i], s->root[j]);
             if (weight > 0) {
                 g->column[end] = w;
                 g->weight[end++] = weight;
@@ -108,65 +151,6 @@ static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *sy
         }
     }
     g->row[g->nodes.owned] = end;
-done:
-    return err;
-}
-
-/* A cluster that is left at the end; from all ranks, by ascending id. */
-struct cluster {
-    tac_gid id;
-    int64_t size, subdomain;
-};
-
-struct clusters {
-    struct cluster *list; /* owned */
-    tac_gid *id;          /* owned */
-    size_t count;
-};
-
-/* All clusters on all ranks. */
-static enum tac_err gather_clusters(struct tac_ctx *ctx, const struct tac_graph *last, struct clusters *all)
-{
-    enum tac_err err;
-    const size_t mine = (size_t)last->nodes.owned;
-    struct cluster *out = NULL;
-    int32_t *to = NULL;
-    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *out, &out));
-    TAC_TRY(tac_alloc_brief(ctx, mine * (size_t)ctx->size, sizeof *to, &to));
-    for (int r = 0; r < ctx->size; r++)
-        for (size_t k = 0; k < mine; k++) {
-            out[(size_t)r * mine + k] = (struct cluster){last->id[k], last->size[k], 0};
-            to[(size_t)r * mine + k] = r;
-        }
-done:
-    err = tac_distribute(ctx, err, mine * (size_t)ctx->size, to, out, sizeof *out, &all->list, &all->count);
-    if (!err) {
-        err = tac_sort_records(ctx, all->count, sizeof *all->list, all->list);
-        err = err ? err : tac_alloc_brief(ctx, all->count, sizeof *all->id, &all->id);
-        err = tac_agree(ctx, err);
-    }
-    for (size_t k = 0; k < all->count && !err; k++)
-        all->id[k] = all->list[k].id;
-    free(out);
-    free(to);
-    return err;
-}
-
-/* Numbers of subdomains; where there are too many clusters, each takes the next ones in as long as they fit. */
-static enum tac_err number_subdomains(struct tac_ctx *ctx, struct clusters *all, int64_t most, struct tac_cut *cut)
-{
-    enum tac_err err;
-    const bool packed = all->count > MOST_SUBDOMAINS;
-    int64_t n = 0;
-    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->size, &cut->size));
-    TAC_TRY(tac_alloc_brief(ctx, all->count, sizeof *cut->rank, &cut->rank));
-    for (size_t k = 0; k < all->count; k++) {
-        if (n == 0 || !packed || cut->size[n - 1] + all->list[k].size > most)
-            n++;
-        cut->size[n - 1] += all->list[k].size;
-        all->list[k].subdomain = n - 1;
-    }
-    cut->subdomains = (int)n;
 done:
     return err;
 }
@@ -192,31 +176,21 @@ struct levels {
     tac_lid owned[MOST_LEVELS + 1];
 };
 
-/* For the owned clusters of level 0 the cluster at the end, in *end (owned by the caller). */
-static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac_gid **end)
+/* For the owned clusters of level 0 the name of the cluster at the end, in place of those of the last level in *name.
+ */
+static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac_gid **name)
 {
     enum tac_err err = TAC_OK;
-    tac_gid *now = NULL, *below = NULL;
-    const int top = levels->count;
-    err = tac_alloc_brief(ctx, (size_t)levels->owned[top], sizeof *now, &now);
-    for (tac_lid u = 0; u < levels->owned[top] && !err; u++)
-        now[u] = levels->id[top][u];
-    for (int l = top - 1; l >= 0; l--) {
+    tac_gid *below = NULL;
+    for (int l = levels->count - 1; l >= 0 && !err; l--) {
         const struct tac_graph_step *step = &levels->step[l], above = {.owned = levels->owned[l + 1]};
-        const struct level_answer known = {&above, levels->id[l + 1], now};
-        err = err ? err : tac_alloc_brief(ctx, (size_t)step->owned, sizeof *below, &below);
+        const struct level_answer known = {&above, levels->id[l + 1], *name};
+        err = tac_alloc_brief(ctx, (size_t)step->owned, sizeof *below, &below);
         err = tac_ask(ctx, err, (size_t)step->owned, step->owner, step->id, answer_end, &known, sizeof *below, below);
-        free(now);
-        now = below;
+        free(*name);
+        *name = below;
         below = NULL;
-        if (err)
-            break;
     }
-    if (err) {
-        free(now);
-        now = NULL;
-    }
-    *end = now;
     return err;
 }
 
@@ -260,53 +234,60 @@ static void levels_free(struct levels *levels)
         free(levels->id[l]);
 }
 
+/* The graph of the first level. */
+static enum tac_err start_graph(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
+                                struct tac_nodes_halo *halo, struct start *start, struct tac_graph *graph)
+{
+    enum tac_err err;
+    TAC_TRY(start_vertices(ctx, system, fixed, start, graph));
+    TAC_TRY(start_roots(ctx, system, start));
+done:
+    if ((err = tac_agree(ctx, err)) != TAC_OK)
+        return err;
+    tac_nodes_halo_refresh(halo, start->root, sizeof *start->root);
+    err = tac_agree(ctx, start_edges(ctx, system, start, graph));
+    return err ? err : tac_nodes_halo_create(ctx, &graph->nodes, &graph->halo);
+}
+
 enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
-                          struct tac_nodes_halo *halo, struct tac_cut *cut)
+                          struct tac_nodes_halo *halo, const struct tac_cut_rule *rule, struct tac_cut *cut)
 {
     enum tac_err err;
     const struct tac_nodes *nodes = &system->nodes;
-    struct start start = {0};
+    struct start start = {.pairs = rule->pairs};
     struct tac_graph graph = {0};
     struct levels *levels = NULL;
-    struct clusters all = {0};
-    tac_gid *end = NULL;
-    int64_t total = 0, most;
+    tac_gid *name = NULL;
+    int64_t total = 0;
     tac_cut_free(cut);
-    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *levels, &levels));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->subdomain, &cut->subdomain));
-    TAC_TRY(start_vertices(ctx, system, fixed, &start, &graph));
-    TAC_TRY(start_roots(ctx, system, &start));
-done:
-    if ((err = tac_agree(ctx, err)) != TAC_OK)
-        goto out;
-    tac_nodes_halo_refresh(halo, start.root, sizeof *start.root);
-    err = start_edges(ctx, system, &start, &graph);
-    if ((err = tac_agree(ctx, err)) != TAC_OK ||
-        (err = tac_nodes_halo_create(ctx, &graph.nodes, &graph.halo)) != TAC_OK)
-        goto out;
-    total = graph.nodes.owned;
-    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
-    most = total / SHARE > LEAST_MOST ? total / SHARE : LEAST_MOST;
-    const tac_lid owned = graph.nodes.owned;
-    if ((err = merge_clusters(ctx, &graph, most, levels)) != TAC_OK ||
-        (err = gather_clusters(ctx, &graph, &all)) != TAC_OK)
-        goto out;
-    err = number_subdomains(ctx, &all, most, cut);
-    if ((err = tac_agree(ctx, err)) != TAC_OK || (err = unroll(ctx, levels, &end)) != TAC_OK)
-        goto out;
     cut->count = nodes->count;
-    memset(cut->subdomain, 0xff, (size_t)nodes->count * sizeof *cut->subdomain);
+    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *levels, &levels));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->name, &cut->name));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->rank, &cut->rank));
+done:
+    if ((err = tac_agree(ctx, err)) != TAC_OK ||
+        (err = start_graph(ctx, system, fixed, halo, &start, &graph)) != TAC_OK)
+        goto out;
+    const tac_lid owned = graph.nodes.owned;
+    total = owned;
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    if ((err = merge_clusters(ctx, &graph, rule->most, levels)) != TAC_OK)
+        goto out;
+    err = tac_agree(ctx, tac_alloc_brief(ctx, (size_t)graph.nodes.owned, sizeof *name, &name));
+    if (err || (err = tac_cut_names(ctx, &graph, total, rule, name, cut)) != TAC_OK ||
+        (err = unroll(ctx, levels, &name)) != TAC_OK)
+        goto out;
+    memset(cut->name, 0xff, (size_t)nodes->count * sizeof *cut->name);
     for (tac_lid v = 0; v < owned; v++)
-        cut->subdomain[start.node[v]] = (int32_t)all.list[tac_id_find(all.id, (tac_lid)all.count, end[v])].subdomain;
-    tac_nodes_halo_refresh(halo, cut->subdomain, sizeof *cut->subdomain);
-    err = tac_cut_place(ctx, system, cut);
+        for (tac_lid half = 0; half <= rule->pairs; half++)
+            cut->name[start.node[v] + half] = name[v];
+    tac_nodes_halo_refresh(halo, cut->name, sizeof *cut->name);
+    err = tac_cut_place(ctx, system, halo, cut);
 out:
     free(start.vertex);
     free(start.root);
     free(start.node);
-    free(all.list);
-    free(all.id);
-    free(end);
+    free(name);
     tac_graph_free(&graph);
     if (levels)
         levels_free(levels);
@@ -318,8 +299,7 @@ out:
 
 void tac_cut_free(struct tac_cut *cut)
 {
-    free(cut->subdomain);
+    free(cut->name);
     free(cut->rank);
-    free(cut->size);
     memset(cut, 0, sizeof *cut);
 }

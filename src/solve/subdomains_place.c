@@ -1,80 +1,249 @@
 /* subdomains_place.c: which rank works on which subdomain: by the blocks of their rows, which is what an iteration
- * costs. */
+ * costs.  No bit depends on it.  A rank knows the subdomains of its own nodes only; besides, the work of each rank, and
+ * the few subdomains that go to a rank with less to do. */
+#include "base/exchange.h"
 #include "solve/subdomains.h"
 #include <stdlib.h>
 
-/* The rank that has most work in each subdomain; of equals the first. work: (ranks, subdomains). */
-static void place_at_home(const struct tac_ctx *ctx, const int64_t *work, struct tac_cut *cut)
-{
-    for (int s = 0; s < cut->subdomains; s++) {
-        cut->rank[s] = 0;
-        for (int r = 1; r < ctx->size; r++)
-            if (work[r * cut->subdomains + s] > work[cut->rank[s] * cut->subdomains + s])
-                cut->rank[s] = r;
-    }
-}
+/* The part of a subdomain's rows that a rank has. */
+struct part {
+    tac_gid name;
+    int64_t rank, work;
+};
 
-/* The subdomain of rank `from` whose rows need travel least to rank `to`, of those that make the more loaded of both
- * lighter; -1: none. */
-static int choose_moved(const int64_t *work, const int64_t *all, const int64_t *load, int from, int to,
-                        const struct tac_cut *cut)
-{
-    int best = -1;
-    int64_t best_cost = 0;
-    for (int s = 0; s < cut->subdomains; s++) {
-        const int64_t cost = work[from * cut->subdomains + s] - work[to * cut->subdomains + s];
-        if (cut->rank[s] == from && load[to] + all[s] < load[from] && (best < 0 || cost < best_cost)) {
-            best = s;
-            best_cost = cost;
-        }
-    }
-    return best;
-}
+/* What becomes of a subdomain. */
+struct home {
+    int64_t rank, work; /* work: of all its rows */
+};
 
-/* Moves subdomains from the most to the least loaded rank as long as that makes the former lighter. */
-static void balance(const struct tac_ctx *ctx, const int64_t *work, const int64_t *all, int64_t *load,
-                    struct tac_cut *cut)
-{
-    for (int s = 0; s < cut->subdomains; s++)
-        load[cut->rank[s]] += all[s];
-    for (int moves = 0; moves < cut->subdomains; moves++) {
-        int from = 0, to = 0;
-        for (int r = 1; r < ctx->size; r++) {
-            from = load[r] > load[from] ? r : from;
-            to = load[r] < load[to] ? r : to;
-        }
-        const int s = choose_moved(work, all, load, from, to, cut);
-        if (s < 0)
-            return;
-        load[from] -= all[s];
-        load[to] += all[s];
-        cut->rank[s] = to;
-    }
-}
+/* A subdomain that its rank has no time for. */
+struct offer {
+    tac_gid name;
+    int64_t work, rank;
+};
 
-enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system, struct tac_cut *cut)
+struct placing {
+    struct part *part; /* owned, (parts): of this rank, by ascending name */
+    struct home *home; /* owned, (parts) */
+    size_t parts;
+    int64_t *load;       /* owned, (ranks) */
+    struct offer *offer; /* owned, (offers): of all ranks, by ascending name */
+    size_t offers;
+};
+
+static enum tac_err list_parts(struct tac_ctx *ctx, const struct tac_system *system, const struct tac_cut *cut,
+                               struct placing *p)
 {
     enum tac_err err;
-    const size_t n = (size_t)cut->subdomains;
-    int64_t *work = NULL, *all = NULL, *load = NULL;
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size * n, sizeof *work, &work));
-    TAC_TRY(tac_alloc_brief(ctx, n, sizeof *all, &all));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *load, &load));
+    struct tac_keyed *key = NULL;
+    size_t n = 0;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)system->nodes.owned, sizeof *key, &key));
     for (tac_lid i = 0; i < system->nodes.owned; i++)
-        if (cut->subdomain[i] >= 0)
-            work[(size_t)ctx->rank * n + (size_t)cut->subdomain[i]] +=
-                (int64_t)(system->matrix->row[i + 1] - system->matrix->row[i]);
-done:
-    err = tac_agree(ctx, err);
-    if (!err) {
-        MPI_Allreduce(MPI_IN_PLACE, work, (int)((size_t)ctx->size * n), MPI_INT64_T, MPI_SUM, ctx->comm);
-        for (size_t k = 0; k < (size_t)ctx->size * n; k++)
-            all[k % n] += work[k];
-        place_at_home(ctx, work, cut);
-        balance(ctx, work, all, load, cut);
+        if (cut->name[i] >= 0)
+            key[n++] = (struct tac_keyed){cut->name[i], (int64_t)(system->matrix->row[i + 1] - system->matrix->row[i])};
+    TAC_TRY(tac_sort_keyed(ctx, n, key));
+    for (size_t k = 0; k < n; k++)
+        p->parts += k == 0 || key[k].key != key[k - 1].key;
+    TAC_TRY(tac_alloc_brief(ctx, p->parts, sizeof *p->part, &p->part));
+    TAC_TRY(tac_alloc_brief(ctx, p->parts, sizeof *p->home, &p->home));
+    size_t at = 0;
+    for (size_t k = 0; k < n; k++) {
+        at += k > 0 && key[k].key != key[k - 1].key;
+        p->part[at].name = key[k].key;
+        p->part[at].rank = ctx->rank;
+        p->part[at].work += key[k].index;
     }
-    free(work);
-    free(all);
-    free(load);
+done:
+    free(key);
+    return err;
+}
+
+/* Of the parts that came, each subdomain's rank: that with the largest one; of equals the first. */
+static enum tac_err choose_homes(struct tac_ctx *ctx, size_t count, const struct part *came, struct home *home)
+{
+    enum tac_err err;
+    struct tac_keyed *order = NULL;
+    TAC_TRY(tac_alloc_brief(ctx, count, sizeof *order, &order));
+    for (size_t k = 0; k < count; k++)
+        order[k] = (struct tac_keyed){came[k].name, (int64_t)k};
+    TAC_TRY(tac_sort_keyed(ctx, count, order));
+    for (size_t k = 0, end; k < count; k = end) {
+        struct home chosen = {-1, 0};
+        int64_t most = -1;
+        for (end = k; end < count && order[end].key == order[k].key; end++) {
+            const struct part *p = &came[order[end].index];
+            if (p->work > most) { /* parts come in the order of the ranks */
+                most = p->work;
+                chosen.rank = p->rank;
+            }
+            chosen.work += p->work;
+        }
+        for (size_t e = k; e < end; e++)
+            home[order[e].index] = chosen;
+    }
+done:
+    free(order);
+    return err;
+}
+
+/* Asks some rank for each subdomain, which follows from its name, where its largest part is. */
+static enum tac_err find_homes(struct tac_ctx *ctx, struct placing *p)
+{
+    enum tac_err err;
+    struct tac_questions q = {0};
+    struct part *came = NULL;
+    struct home *answer = NULL;
+    int32_t *to = NULL;
+    tac_gid end = 1;
+    if (p->parts > 0)
+        end = p->part[p->parts - 1].name + 1;
+    MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MAX, ctx->comm);
+    TAC_TRY(tac_alloc_brief(ctx, p->parts, sizeof *to, &to));
+    for (size_t k = 0; k < p->parts; k++)
+        to[k] = tac_block_rank(end, ctx->size, p->part[k].name);
+done:
+    err = tac_questions_send(ctx, err, &q, p->parts, to, p->part, sizeof *p->part, &came);
+    if (!err) {
+        err = tac_alloc_brief(ctx, q.total, sizeof *answer, &answer);
+        err = err ? err : choose_homes(ctx, q.total, came, answer);
+        err = tac_questions_answer(ctx, err, &q, answer, sizeof *answer, p->home);
+    }
+    tac_questions_end(&q);
+    free(came);
+    free(answer);
+    free(to);
+    return err;
+}
+
+/* The subdomains that this rank has beyond its share: first those of whose rows it owns least. */
+static enum tac_err list_offers(struct tac_ctx *ctx, const struct placing *p, int64_t share, struct offer *mine,
+                                int *count)
+{
+    enum tac_err err;
+    struct tac_keyed *order = NULL;
+    size_t n = 0;
+    int64_t load = p->load[ctx->rank];
+    TAC_TRY(tac_alloc_brief(ctx, p->parts, sizeof *order, &order));
+    for (size_t k = 0; k < p->parts; k++)
+        if (p->home[k].rank == ctx->rank)
+            order[n++] = (struct tac_keyed){(int64_t)(1000. * (double)p->part[k].work / (double)(p->home[k].work + 1)),
+                                            (int64_t)k};
+    TAC_TRY(tac_sort_keyed(ctx, n, order));
+    for (size_t k = 0; k < n; k++) {
+        const int64_t work = p->home[order[k].index].work;
+        if (load - work / 2 < share)
+            continue;
+        load -= work;
+        mine[(*count)++] = (struct offer){p->part[order[k].index].name, work, ctx->rank};
+    }
+done:
+    free(order);
+    return err;
+}
+
+/* Offers of all ranks, each given to the first rank that has room. */
+static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct offer *own, int64_t share,
+                                 struct placing *p)
+{
+    enum tac_err err;
+    int *count = NULL, *start, to = 0;
+    MPI_Datatype type;
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *count, &count)));
+    start = count + ctx->size;
+    MPI_Allgather(&mine, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
+    for (int r = 0; r < ctx->size; r++) {
+        start[r] = (int)p->offers;
+        p->offers += (size_t)count[r];
+    }
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, p->offers, sizeof *p->offer, &p->offer)));
+    MPI_Type_contiguous((int)sizeof *p->offer, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgatherv(own, mine, type, p->offer, count, start, type, ctx->comm);
+    MPI_Type_free(&type);
+    for (size_t k = 0; k < p->offers; k++) {
+        struct offer *o = &p->offer[k];
+        while (to < ctx->size && p->load[to] + o->work / 2 > share)
+            to++;
+        if (to == ctx->size)
+            break;
+        p->load[to] += o->work;
+        o->rank = to;
+    }
+    err = tac_sort_records(ctx, p->offers, sizeof *p->offer, p->offer);
+done:
+    free(count);
+    return err;
+}
+
+/* Subdomains of ranks with more than their share go to others. */
+static enum tac_err balance(struct tac_ctx *ctx, struct placing *p)
+{
+    enum tac_err err;
+    struct offer *own = NULL;
+    int mine = 0;
+    int64_t all = 0, load = 0;
+    for (size_t k = 0; k < p->parts; k++)
+        load += p->home[k].rank == ctx->rank ? p->home[k].work : 0;
+    err = tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *p->load, &p->load);
+    err = err ? err : tac_alloc_brief(ctx, p->parts, sizeof *own, &own);
+    TAC_TRY(tac_agree(ctx, err));
+    MPI_Allgather(&load, 1, MPI_INT64_T, p->load, 1, MPI_INT64_T, ctx->comm);
+    for (int r = 0; r < ctx->size; r++)
+        all += p->load[r];
+    const int64_t share = (all + ctx->size - 1) / ctx->size;
+    TAC_TRY(tac_agree(ctx, list_offers(ctx, p, share, own, &mine)));
+    TAC_TRY(share_offers(ctx, mine, own, share, p));
+done:
+    free(own);
+    return err;
+}
+
+static int find_part(const struct placing *p, tac_gid name)
+{
+    size_t low = 0, high = p->parts;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (p->part[middle].name <= name)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int)low;
+}
+
+static int32_t find_rank(const struct placing *p, tac_gid name)
+{
+    const int64_t home = p->home[find_part(p, name)].rank;
+    size_t low = 0, high = p->offers;
+    while (high > low) {
+        const size_t middle = (low + high) / 2;
+        if (p->offer[middle].name == name)
+            return (int32_t)p->offer[middle].rank;
+        if (p->offer[middle].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int32_t)home;
+}
+
+enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system, struct tac_nodes_halo *halo,
+                           struct tac_cut *cut)
+{
+    enum tac_err err;
+    struct placing p = {0};
+    TAC_TRY(tac_agree(ctx, list_parts(ctx, system, cut, &p)));
+    TAC_TRY(find_homes(ctx, &p));
+    if (ctx->size > 1)
+        err = balance(ctx, &p);
+    TAC_TRY(tac_agree(ctx, err));
+    for (tac_lid i = 0; i < system->nodes.owned; i++)
+        cut->rank[i] = cut->name[i] >= 0 ? find_rank(&p, cut->name[i]) : -1;
+    tac_nodes_halo_refresh(halo, cut->rank, sizeof *cut->rank);
+done:
+    free(p.part);
+    free(p.home);
+    free(p.load);
+    free(p.offer);
     return err;
 }

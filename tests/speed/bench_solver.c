@@ -1,9 +1,13 @@
 /* bench_solver: iterations, seconds and bits of the linear solver on a folded bar of tetrahedra
  * (tests/unit/solve/bar.h).
  *
- *     bench_solver [nx ny nz [decades [tolerance [distribution [repeats [step_s [kind [options]]]]]]]]
+ *     bench_solver [nx ny nz [decades [tolerance [distribution [repeats [step_s [kind [options [flat]]]]]]]]]
+ *
+ * decades: contacts are up to 10^decades times as stiff as the bar; -1: none.  flat: up to so many nodes the coarse
+ * matrix is dense (kind invariant; -1: as usual).
  *
  * One line of JSON.  tests/speed/solver runs it on 1 to 4 ranks and makes a table. */
+#include "solve/invariant.h"
 #include "unit/solve/bar.h"
 #include <time.h>
 
@@ -37,6 +41,8 @@ int main(int argc, char **argv)
     double *x = calloc(3 * (size_t)bar.nodes.count + 1, sizeof *x), used[4] = {0, 0, 0, 0};
     used[3] = cpu_s() - make_s;
     err = err ? err : tac_solver_create(&ctx, argc > 9 ? argv[9] : "invariant", argc > 10 ? argv[10] : "", &solver);
+    if (!err && argc > 11 && atoi(argv[11]) >= 0)
+        ((struct tac_invariant *)tac_solver_self(solver))->rule.flat = atoi(argv[11]);
     for (int k = 0; k < repeats && !err; k++) {
         const double begin_s = cpu_s();
         err = tac_solver_cut(solver, &system);
@@ -57,10 +63,15 @@ int main(int argc, char **argv)
         printf("{\"ranks\": %d, \"deal\": %d, \"unknowns\": %" PRId64 ", \"blocks\": %" PRId64 ", \"moved\": %" PRId64
                ", \"subdomains\": %d, \"coarse\": %d, \"dropped\": %d, \"shifted\": %d, \"iterations\": %d, "
                "\"residual\": %.3g, \"make_s\": %.4f, \"cut_s\": %.4f, \"factor_s\": %.4f, \"solve_s\": %.4f, "
-               "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\"}\n",
+               "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\", \"levels\": [",
                ctx.size, (int)options.distribution, s->unknowns, s->blocks, s->moved, s->subdomains, s->coarse,
                s->dropped, s->shifted, result.iterations, result.residual, used[3], used[0], used[1], used[2],
                result.iterations ? 1e3 * used[2] / result.iterations : 0, digest);
+        const bool known = argc <= 9 || strcmp(argv[9], "invariant") == 0;
+        for (const struct tac_coarse *c = known ? &((struct tac_invariant *)tac_solver_self(solver))->coarse : NULL; c;
+             c = c->next ? &c->next->coarse : NULL)
+            printf("%" PRId64 "%s", c->subdomains, c->next ? ", " : "");
+        printf("]}\n");
     }
     free(x);
     tac_solver_destroy(&solver);

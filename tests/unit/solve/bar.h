@@ -13,15 +13,16 @@
 #include <string.h>
 #include <tactus/math.h>
 
-enum bar_distribution { BAR_SLABS, BAR_MIXED, BAR_LAST_ALONE, BAR_DISTRIBUTIONS };
+enum bar_distribution { BAR_SLABS, BAR_MIXED, BAR_LAST_ALONE, BAR_RANDOM, BAR_DISTRIBUTIONS };
 
 struct bar_options {
     int nx, ny, nz;
     double decades; /* contacts are up to 10^decades times as stiff as the bar's nodes */
     double step_s;
     enum bar_distribution distribution;
-    bool held;   /* one end's nodes are fixed, and moved by prescribed values */
-    bool broken; /* the fault that tests look for: a sum over stencils in another order on odd ranks */
+    uint64_t seed; /* of BAR_RANDOM */
+    bool held;     /* one end's nodes are fixed, and moved by prescribed values */
+    bool broken;   /* the fault that tests look for: a sum over stencils in another order on odd ranks */
 };
 
 struct bar {
@@ -59,6 +60,8 @@ static inline int bar_owner(const struct bar_options *o, tac_gid id, tac_gid tot
         return (int)(id * size / total);
     if (o->distribution == BAR_LAST_ALONE) /* the first rank has all but a few nodes, the others none or some */
         return id < total - 5 ? 0 : size - 1;
+    if (o->distribution == BAR_RANDOM)
+        return (int)(bar_hash((uint64_t)id + o->seed) % (uint64_t)size);
     return (int)(bar_hash((uint64_t)(id / 23)) % (uint64_t)size);
 }
 

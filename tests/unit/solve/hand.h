@@ -3,7 +3,7 @@
 #define TACTUS_TESTS_SOLVE_HAND_H
 
 #include "check.h"
-#include "solve/solver.h"
+#include "solve/invariant.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +156,18 @@ static inline void hand_free(struct hand_system *s)
     free(s->fixed);
 }
 
+/* With levels, several even for the small systems here; static: each test sets its own. */
+static bool hand_levels;
+static const struct tac_level_rule hand_level_rule = {.flat = 0, .most = 24, .pairs = 4, .dense = 24};
+
+static inline enum tac_err hand_create(struct tac_ctx *ctx, struct tac_solver **solver)
+{
+    const enum tac_err err = tac_solver_create(ctx, "invariant", "", solver);
+    if (!err && hand_levels)
+        ((struct tac_invariant *)tac_solver_self(*solver))->rule = hand_level_rule;
+    return err;
+}
+
 /* Creates a solver, cuts, factors and solves.  Like the solver's functions, the same code on all ranks; ctx->error as
  * they leave it. */
 static inline enum tac_err hand_solve(struct tac_ctx *ctx, struct hand_system *s, double tolerance, int limit,
@@ -164,7 +176,7 @@ static inline enum tac_err hand_solve(struct tac_ctx *ctx, struct hand_system *s
     struct tac_solver *solver = NULL;
     memset(result, 0, sizeof *result);
     ctx->error[0] = '\0';
-    enum tac_err err = tac_solver_create(ctx, "invariant", "", &solver);
+    enum tac_err err = hand_create(ctx, &solver);
     err = err ? err : tac_solver_cut(solver, &s->system);
     err = err ? err : tac_solver_factor(solver, &s->system);
     err = err ? err : tac_solver_solve(solver, s->side, s->x, tolerance, limit, result);

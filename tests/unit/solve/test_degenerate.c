@@ -176,7 +176,7 @@ static void again(void)
         h->fixed[i] = 1, h->side[i][0] = h->side[i][1] = h->side[i][2] = 0;
     ctx.error[0] = '\0';
     CHECK(distribute_by_hand(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
-    CHECK(tac_solver_create(&ctx, "invariant", "", &solver) == TAC_OK, "%s", ctx.error);
+    CHECK(hand_create(&ctx, &solver) == TAC_OK, "%s", ctx.error);
     CHECK(tac_solver_is_invariant(solver), "it is not");
     CHECK(tac_solver_cut(solver, &s.system) == TAC_OK, "%s", ctx.error);
     for (int round = 0; round < 3; round++) {
@@ -217,12 +217,15 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    few_nodes();
-    bodies();
-    scales();
-    not_positive();
-    not_finite();
-    again();
+    for (int levels = 0; levels < 2; levels++) {
+        hand_levels = levels;
+        few_nodes();
+        bodies();
+        scales();
+        not_positive();
+        not_finite();
+        again();
+    }
     refusals();
     int failed = check_result();
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

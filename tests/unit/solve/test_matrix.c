@@ -253,23 +253,25 @@ static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bo
     }
     const struct tac_system system = {.nodes = nodes, .matrix = m, .position = position};
     CHECK(tac_nodes_halo_create(&ctx, &nodes, &halo) == TAC_OK, "%s", ctx.error);
-    CHECK(tac_cut_make(&ctx, &system, fixed, halo, &cut) == TAC_OK, "%s", ctx.error);
+    const struct tac_cut_rule rule = {.most = 256, .few = 256};
+    CHECK(tac_cut_make(&ctx, &system, fixed, halo, &rule, &cut) == TAC_OK, "%s", ctx.error);
     int ends[2] = {-1, -1};
     for (tac_lid i = 0; i < nodes.count; i++) {
-        CHECK(fixed[i] ? cut.subdomain[i] == -1 : cut.subdomain[i] >= 0 && cut.subdomain[i] < cut.subdomains,
-              "node %d is in %d of %d", (int)id[i], (int)cut.subdomain[i], cut.subdomains);
+        CHECK(fixed[i] ? cut.name[i] == -1 : cut.name[i] >= 0 && cut.name[i] <= id[i], "node %d is in %d", (int)id[i],
+              (int)cut.name[i]);
+        CHECK(fixed[i] || (cut.rank[i] >= 0 && cut.rank[i] < ctx.size), "node %d goes to rank %d", (int)id[i],
+              (int)cut.rank[i]);
         if (i < nodes.owned)
-            digest += (uint64_t)(id[i] + 1) * (uint64_t)(id[i] + 77) * (uint64_t)(cut.subdomain[i] + 2) *
+            digest += (uint64_t)(id[i] + 1) * (uint64_t)(id[i] + 77) * (uint64_t)(cut.name[i] + 2) *
                       UINT64_C(0x9e3779b97f4a7c15);
         if (i < nodes.owned && (id[i] == 3 || id[i] == GRID - 3))
-            ends[id[i] != 3] = cut.subdomain[i];
+            ends[id[i] != 3] = cut.name[i];
     }
     MPI_Allreduce(MPI_IN_PLACE, &digest, 1, MPI_UINT64_T, MPI_SUM, ctx.comm);
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, ctx.comm);
     *together = ends[0] == ends[1];
-    *subdomains = cut.subdomains;
-    for (int s = 0; s < cut.subdomains; s++)
-        *largest = cut.size[s] > *largest ? cut.size[s] : *largest;
+    *subdomains = (int)cut.subdomains;
+    *largest = cut.largest;
     tac_cut_free(&cut);
     tac_nodes_halo_destroy(&halo);
     tac_matrix_destroy(&m);

@@ -43,7 +43,7 @@ static bool run(struct hand_system *s, long n, int rank)
     struct tac_solve_result result;
     ctx.error[0] = '\0';
     left = ctx.rank == rank ? n : -1;
-    enum tac_err err = tac_solver_create(&ctx, "invariant", "", &solver);
+    enum tac_err err = hand_create(&ctx, &solver);
     err = err ? err : tac_solver_cut(solver, &s->system);
     err = err ? err : tac_solver_factor(solver, &s->system);
     const long before = made;
@@ -68,14 +68,17 @@ int main(int argc, char **argv)
     struct hand_system s;
     h->fixed[3] = 1;
     CHECK(distribute_by_hand(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
-    run(&s, -1, 0);
-    const long stride = ctx.size > 1 ? 23 : 1;
-    for (int rank = 0; rank < ctx.size; rank++)
-        for (long n = rank; run(&s, n, rank); n += stride)
-            if (n > 3000) {
-                CHECK(false, "there is no end to the allocations");
-                break;
-            }
+    for (int levels = 0; levels < 2; levels++) {
+        hand_levels = levels;
+        run(&s, -1, 0);
+        const long stride = (ctx.size > 1 ? 23 : 1) + 16 * levels;
+        for (int rank = 0; rank < ctx.size; rank++)
+            for (long n = rank; run(&s, n, rank); n += stride)
+                if (n > 20000) {
+                    CHECK(false, "there is no end to the allocations");
+                    break;
+                }
+    }
     hand_free(&s);
     free(h);
     int failed = check_result();

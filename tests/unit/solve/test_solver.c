@@ -3,7 +3,7 @@
  * If it failed, solutions would be wrong, or conjugate gradients would rest on a preconditioner that is not symmetric
  * and positive.  Run on one rank and on several. */
 #include "hand.h"
-#include "solve/invariant.h"
+#include "solve/dots.h"
 #include <tactus/math.h>
 
 static struct tac_ctx ctx;
@@ -132,6 +132,87 @@ static void products(void)
     free(h);
 }
 
+/* Where there are levels the preconditioner is a cycle, which is symmetric and positive, and so is what stands for
+ * E^-1.
+ */
+static void cycles(void)
+{
+    struct hand *h = hand_tower(800, 20);
+    struct hand_system sys;
+    struct tac_solver *solver = NULL;
+    CHECK(distribute_by_hand(&ctx, h, 3, &sys) == TAC_OK, "%s", ctx.error);
+    hand_levels = true;
+    CHECK(hand_create(&ctx, &solver) == TAC_OK && tac_solver_factor(solver, &sys.system) == TAC_OK, "%s", ctx.error);
+    hand_levels = false;
+    struct tac_invariant *s = tac_solver_self(solver);
+    CHECK(s->levels && s->coarse.next && s->coarse.next->coarse.next, "there are no levels");
+    double *v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        fill(s, seed, v[0]);
+        fill(s, seed + 100, v[1]);
+        for (int what = 0; what < 2; what++) {
+            for (int k = 0; k < 2; k++)
+                if (what == 0)
+                    tac_cycle(&s->local, &s->factor, &s->coarse, v[k], v[k + 2], s->t, s->u);
+                else
+                    tac_coarse_add(&s->coarse, &s->local, v[k], NULL, v[k + 2]);
+            const double ab = dot(s, v[0], v[3]), ba = dot(s, v[1], v[2]), aa = dot(s, v[0], v[2]);
+            CHECK(fabs(ab - ba) <= 1e-11 * aa, "%c is not symmetric: %.17g and %.17g", "MQ"[what], ab, ba);
+            CHECK(aa > 0, "%c is not positive: %g", "MQ"[what], aa);
+        }
+        /* Q A leaves rigid motions nearly as they are: the next level solves well, though not exactly. */
+        tac_local_multiply(&s->local, v[2], v[1]);
+        tac_coarse_add(&s->coarse, &s->local, v[1], NULL, v[3]);
+        const double size = sqrt(dot(s, v[2], v[2]));
+        for (size_t i = 0; i < 4 * (size_t)s->local.owned; i++)
+            v[3][i] -= v[2][i];
+        CHECK(sqrt(dot(s, v[3], v[3])) <= .3 * size, "Q A changes rigid motions by %g of them",
+              sqrt(dot(s, v[3], v[3])) / size);
+    }
+    for (int k = 0; k < 4; k++)
+        free(v[k]);
+    /* A smoother that goes too far, as it may where power steps find too little, is softened. */
+    struct tac_solve_result result;
+    for (size_t k = 0; k < 9 * (size_t)s->local.owned; k++)
+        s->factor.inverse[k] *= 5;
+    CHECK(tac_solver_solve(solver, sys.side, sys.x, 1e-8, 500, &result) == TAC_OK, "%s", ctx.error);
+    CHECK(result.iterations < 100, "%d iterations", result.iterations);
+    tac_solver_destroy(&solver);
+    hand_free(&sys);
+    free(h);
+}
+
+/* Sums by the limbs in use are those by all limbs, also where a sum has others in use than the one before it. */
+static void sums(void)
+{
+    static const double size[] = {1, 3e-9, 1e-13, 7e120, -7e120, 0, 1e-300, 1e30, 1e29, 1.5e-20, INFINITY, 2};
+    struct tac_sum_window window[2] = {{0, 0}, {0, 0}};
+    struct tac_local_system local = {.owned = 3};
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+        double a[12], b[12], value[2][2];
+        for (int i = 0; i < 12; i++) {
+            a[i] = i % 4 == 3 ? 0 : tac_random(9, (uint64_t)(12 * ctx.rank + i)) - .5;
+            b[i] = i % 4 == 3 ? 0 : size[k] * (tac_random(10, (uint64_t)(12 * ctx.rank + i)) - .3);
+            if (ctx.rank == 1) /* one rank has smaller numbers, which are of no account in the other's limbs */
+                b[i] *= 1e-40;
+        }
+        for (int all = 0; all < 2; all++) {
+            struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+            tac_dot_add(&local, a, b, &sum[0]);
+            tac_dot_add(&local, a, a, &sum[1]);
+            tac_dot_reduce(&ctx, 2, sum, all ? NULL : window, value[all]);
+        }
+        for (int c = 0; c < 2; c++)
+            CHECK(value[0][c] == value[1][c] || (isnan(value[0][c]) && isnan(value[1][c])), "sum %d, %g: %g and %g", c,
+                  size[k], value[0][c], value[1][c]);
+        CHECK(isnan(value[0][0]) == isinf(size[k]) && value[0][1] > 0, "%g and %g", value[0][0], value[0][1]);
+        for (int c = 0; c < 2 && ctx.size > 1 && size[k] != 0; c++)
+            CHECK(window[c].end - window[c].begin < 12, "%d limbs are sent", window[c].end - window[c].begin);
+    }
+}
+
 /* Nodes in a row: a Cholesky factor has no fill, so the incomplete one is a whole one, and B A v = v. */
 static void chain(void)
 {
@@ -219,8 +300,14 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    against_direct();
+    for (int levels = 0; levels < 2; levels++) {
+        hand_levels = levels;
+        against_direct();
+    }
+    hand_levels = false;
     products();
+    cycles();
+    sums();
     chain();
     dense();
     shifts();
