@@ -50,7 +50,8 @@ static void place_feature(struct tac_candidates *c, struct feature *list, size_t
 }
 
 /* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
- * never moves, because other ranks, not its owner, decide about its pairs. */
+ * never moves, because other ranks, not its owner, decide about its pairs; where every owner finds its pairs, every
+ * such vertex. */
 static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
@@ -68,12 +69,12 @@ static enum tac_err place_features(struct tac_view *view, struct tac_candidates 
     }
     place_feature(c, list, n, true);
     n = 0;
-    for (size_t i = 0; i < c->remote.count && view->model->omit_immovable; i++)
+    for (size_t i = 0; i < c->remote.count && (view->model->omit_immovable || view->every_owner); i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
             const tac_lid v = c->remote.primitive[i].v[k];
             /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
             const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
-            if (!ours && !tac_model_takes_part(view->model, v))
+            if (!ours && (view->every_owner || !tac_model_takes_part(view->model, v)))
                 list[n++] = (struct feature){v, (int32_t)i, k};
         }
     place_feature(c, list, n, false);

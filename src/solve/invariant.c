@@ -41,6 +41,7 @@ static void destroy_invariant(void *self)
     tac_cut_free(&s->cut);
     tac_nodes_halo_destroy(&s->halo);
     free(s->fixed);
+    free(s->ghost);
     free(s);
 }
 
@@ -53,18 +54,59 @@ static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
     tac_nodes_halo_refresh(s->halo, s->fixed, 1);
 }
 
+/* Collective. The halo of the system's nodes, with room for what is known of them; keeps which ghosts these are. */
+static enum tac_err meet_nodes(struct tac_invariant *s, const struct tac_nodes *nodes)
+{
+    enum tac_err err;
+    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    tac_nodes_halo_destroy(&s->halo);
+    free(s->fixed);
+    free(s->ghost);
+    s->fixed = NULL;
+    s->ghost = NULL;
+    err = tac_alloc_brief(s->ctx, (size_t)nodes->count, 1, &s->fixed);
+    err = err ? err : tac_alloc_brief(s->ctx, ghosts, sizeof *s->ghost, &s->ghost);
+    TAC_TRY(tac_agree(s->ctx, err));
+    if (ghosts > 0)
+        memcpy(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost);
+    TAC_TRY(tac_nodes_halo_create(s->ctx, nodes, &s->halo));
+done:
+    return err;
+}
+
+/* Collective. Does some rank have other ghosts than at the cut?  Then what is known of ghosts comes from their owners
+ * again. */
+static enum tac_err meet_new_ghosts(struct tac_invariant *s, const struct tac_nodes *nodes)
+{
+    enum tac_err err = TAC_OK;
+    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    int32_t *subdomain = NULL;
+    int other = s->cut.count != nodes->count ||
+                (ghosts > 0 && memcmp(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost) != 0);
+    MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, s->ctx->comm);
+    if (!other)
+        return TAC_OK;
+    TAC_TRY(tac_agree(s->ctx, tac_alloc_brief(s->ctx, (size_t)nodes->count, sizeof *subdomain, &subdomain)));
+    TAC_TRY(meet_nodes(s, nodes));
+    if (nodes->owned > 0)
+        memcpy(subdomain, s->cut.subdomain, (size_t)nodes->owned * sizeof *subdomain);
+    tac_nodes_halo_refresh(s->halo, subdomain, sizeof *subdomain);
+    free(s->cut.subdomain);
+    s->cut.subdomain = subdomain;
+    s->cut.count = nodes->count;
+    subdomain = NULL;
+done:
+    free(subdomain);
+    return err;
+}
+
 static enum tac_err cut_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct tac_invariant *s = self;
     enum tac_err err;
     const double begin_s = tac_wall_s();
     free_factor(s);
-    tac_nodes_halo_destroy(&s->halo);
-    free(s->fixed);
-    s->fixed = NULL;
-    err = tac_alloc_brief(s->ctx, (size_t)system->nodes.count, 1, &s->fixed);
-    TAC_TRY(tac_agree(s->ctx, err));
-    TAC_TRY(tac_nodes_halo_create(s->ctx, &system->nodes, &s->halo));
+    TAC_TRY(meet_nodes(s, &system->nodes));
     find_fixed(s, system);
     TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &s->cut));
     stats->subdomains = s->cut.subdomains;
@@ -146,6 +188,7 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
     const double begin_s = tac_wall_s();
     if (s->halo == NULL)
         TAC_TRY(cut_invariant(s, system, stats));
+    TAC_TRY(meet_new_ghosts(s, &system->nodes));
     find_fixed(s, system);
     if (cut_is_old(s, system))
         TAC_TRY(cut_invariant(s, system, stats));
