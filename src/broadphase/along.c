@@ -138,6 +138,12 @@ done:
     return err;
 }
 
+static void spend(struct tac_along *along, double ns)
+{
+    along->cost += ns;
+    along->spent += ns;
+}
+
 enum tac_err tac_along_find(struct tac_along *along, const double *x, const double *p, double part, tac_take_pair *take,
                             void *context)
 {
@@ -152,17 +158,17 @@ enum tac_err tac_along_find(struct tac_along *along, const double *x, const doub
         }
     TAC_TRY(tac_candidates_show(along->view, c, take, context));
     along->made = true;
-    along->cost += TEST_NS * (double)c->cost.build;
+    spend(along, TEST_NS * (double)c->cost.build);
 done:
     return err;
 }
 
 void tac_along_use(struct tac_along *along, size_t count)
 {
-    along->cost += USE_NS * (double)count;
+    spend(along, USE_NS * (double)count);
 }
 
 void tac_along_enter(struct tac_along *along, size_t count)
 {
-    along->cost += ENTER_NS * (double)count;
+    spend(along, ENTER_NS * (double)count);
 }

@@ -30,6 +30,7 @@ struct tac_along {
     struct tac_descent descent;        /* of the skin */
     double cost;                       /* of lists and their use since the skin was chosen, ns by counts */
     int directions;                    /* that they have served */
+    double spent;                      /* as `cost`, since it was made */
 };
 
 /* Collective; local on one rank.  times > 0: the skin is always so many times the largest that is tried. */

@@ -240,4 +240,5 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
+    tac_implicit_count_work(sim, TAC_WORK_HESSIAN);
 }

@@ -1,7 +1,5 @@
 /* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
-#include "implicit/implicit.h"
-#include "integrators/integrator.h"
-#include "partition/graph_rows.h"
+#include "implicit/implicit_balance.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>
@@ -186,27 +184,6 @@ static void elements(const void *state, tac_element_visitor *visit, void *user)
         visit(user, w.list->element, w.record, tac_implicit_rest(w.list, w.e));
 }
 
-/* ---- balance ---- */
-
-/* Elements are what costs; contacts come and go. */
-static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_implicit *sim = state;
-    for (tac_lid i = 0; i < sim->owned; i++)
-        rows->weight[i] = 1;
-    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
-        tac_lid low = w.v[0];
-        for (int i = 1; i < w.nodes; i++)
-            low = tac_implicit_id(sim, w.v[i]) < tac_implicit_id(sim, low) ? w.v[i] : low;
-        for (int i = 0; i < w.nodes && low < sim->owned; i++)
-            if (w.v[i] != low)
-                TAC_TRY(tac_graph_link(sim->ctx, rows, low, tac_implicit_id(sim, w.v[i]), 1));
-    }
-done:
-    return err;
-}
-
 static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
 
 static const struct tac_integrator_steps STEPS = {
@@ -233,7 +210,8 @@ const struct tac_integrator tac_integrator_implicit = {
     .discovery = discovery,
     .hold = hold,
     .elements = elements,
-    .weigh = weigh,
+    .weigh = tac_implicit_weigh_vertices,
     .record = &RECORD,
     .steps = &STEPS,
+    .balance = &tac_implicit_balancing,
 };

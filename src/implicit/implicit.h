@@ -174,6 +174,7 @@ struct tac_implicit_books {
     struct tac_accum work, total_start; /* work: this rank's part */
     bool has_start;
     struct tac_counters counters;
+    double elements_s, contacts_s; /* that this rank has worked, by counts (implicit_balance.c) */
 };
 
 /* What the gradient is the sum of: inertia and wind; elements and dampers; contact and friction. */

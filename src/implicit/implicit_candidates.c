@@ -88,6 +88,22 @@ void tac_implicit_search_grows(struct tac_implicit *sim)
     sim->search->state.capacity = sim->halo->room;
 }
 
+double tac_implicit_search_spent(const struct tac_implicit *sim)
+{
+    return sim->search != NULL ? 1e-9 * sim->search->along->spent : 0;
+}
+
+double tac_implicit_skin(const struct tac_implicit *sim)
+{
+    return sim->search != NULL ? sim->search->along->candidates->skin : 0;
+}
+
+void tac_implicit_set_skin(struct tac_implicit *sim, double skin)
+{
+    if (sim->search != NULL && skin > 0 && skin <= sim->search->along->skin_most && !sim->search->along->fixed)
+        sim->search->along->candidates->skin = skin;
+}
+
 /* context: the simulation; a tac_take_pair. */
 static enum tac_err take(void *context, const struct tac_found_pair *pair)
 {

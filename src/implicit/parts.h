@@ -97,6 +97,10 @@ double tac_implicit_learning_speed(const struct tac_implicit *sim);
 /* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
 enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
 
+/* implicit_balance.c. Local. All terms of this rank have been evaluated. */
+enum tac_implicit_work { TAC_WORK_ENERGY, TAC_WORK_GRADIENT, TAC_WORK_HESSIAN, TAC_WORKS };
+void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work);
+
 /* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
 /* Collective. Fails with TAC_ERR_RUN and a sentence that says why the step was not solved, with its nearest pair. */
@@ -118,6 +122,10 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
 /* Local. There are more vertices than before. */
 void tac_implicit_search_grows(struct tac_implicit *sim);
+/* Local. What this rank has spent on lists, s, by counts; the skin of lists, m, 0: there is none. */
+double tac_implicit_search_spent(const struct tac_implicit *sim);
+double tac_implicit_skin(const struct tac_implicit *sim);
+void tac_implicit_set_skin(struct tac_implicit *sim, double skin);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
  * its thickness, there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
