@@ -1,5 +1,5 @@
-/* implicit_balance.c: how much each rank works, by counts, and what its vertices cost (docs/explanation/distribution.md,
- * Rebalancing).
+/* implicit_balance.c: how much each rank works, by counts, and what its vertices cost
+ * (docs/explanation/distribution.md, Rebalancing).
  *
  * A rank evaluates the elements and pairs of its vertices, and looks for pairs; of the linear solver ranks have equal
  * parts whoever owns the vertices, since it gives its subdomains to those that have least.
@@ -8,21 +8,24 @@
 #include "implicit/parts.h"
 #include "partition/graph_rows.h"
 
-/* What was done takes so long, ns: of an element or of a pair that touches. */
-static const double ELEMENT_NS[TAC_WORKS] = {150, 250, 2500}, PAIR_NS[TAC_WORKS] = {150, 300, 3000};
+/* What was done takes so long, ns: of a tetrahedron, or of a pair that touches. */
+static const double ELEMENT_NS[TAC_WORKS] = {100, 130, 1000}, PAIR_NS[TAC_WORKS] = {60, 120, 1200};
 
-/* Of elements with so many nodes, squared; others take as much more or less. */
-static const double USUAL_NODES = 16;
-/* Of a vertex: rows of the matrix, vectors; in those of elements' nodes. */
-static const double VERTEX_WEIGHT = 16;
+/* Of a vertex, in tetrahedra: rows of the matrix, vectors. */
+static const double VERTEX_WEIGHT = 1;
+
+/* Of an element, in tetrahedra: others take half as much for the square of their nodes. */
+static double cost_of(const struct tac_element *element)
+{
+    const double nodes = element->nodes, share = nodes * nodes / 16;
+    return element->stencils == TAC_STENCILS_TETRAHEDRA ? share : .5 * share;
+}
 
 void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work)
 {
     double elements = 0;
-    for (int k = 0; k < sim->set.count; k++) {
-        const double nodes = sim->list[k].element->nodes;
-        elements += (double)sim->list[k].count * (nodes * nodes / USUAL_NODES);
-    }
+    for (int k = 0; k < sim->set.count; k++)
+        elements += (double)sim->list[k].count * cost_of(sim->list[k].element);
     sim->books.elements_s += 1e-9 * ELEMENT_NS[work] * elements;
     sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)sim->contact.touch_count;
 }
@@ -61,11 +64,12 @@ enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *row
     enum tac_err err = TAC_OK;
     const struct tac_implicit *sim = state;
     for (tac_lid i = 0; i < sim->owned; i++) {
-        rows->weight[i] = VERTEX_WEIGHT;
-        rows->found[i] = 1;
+        const bool moves = sim->scene->mesh->ever_free[i] || sim->scripts.script_of[i] >= 0;
+        rows->weight[i] = moves ? VERTEX_WEIGHT : 0;
+        rows->found[i] = moves ? 1 : 0;
     }
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
-        add(sim, w.v, w.nodes, w.nodes, rows->weight);
+        add(sim, w.v, w.nodes, cost_of(w.list->element) / w.nodes, rows->weight);
         TAC_TRY(link_stencil(sim, w.v, w.nodes, rows));
     }
     for (size_t k = 0; k < sim->contact.pair_count; k++) {
@@ -127,16 +131,12 @@ static enum tac_err join_nothing(void *state, struct tac_pieces *pieces)
 
 static void tuning_out(const void *state, struct tac_tuning *tuning)
 {
-    const double skin = tac_implicit_skin(state);
-    memset(tuning, 0, sizeof *tuning);
-    memcpy(&tuning->value[0], &skin, sizeof skin);
+    tac_implicit_skin_out(state, tuning->value);
 }
 
 static void tuning_in(void *state, const struct tac_tuning *tuning)
 {
-    double skin;
-    memcpy(&skin, &tuning->value[0], sizeof skin);
-    tac_implicit_set_skin(state, skin);
+    tac_implicit_skin_in(state, tuning->value);
 }
 
 const struct tac_integrator_balance tac_implicit_balancing = {.gathers = false,

@@ -93,15 +93,27 @@ double tac_implicit_search_spent(const struct tac_implicit *sim)
     return sim->search != NULL ? 1e-9 * sim->search->along->spent : 0;
 }
 
-double tac_implicit_skin(const struct tac_implicit *sim)
+void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value)
 {
-    return sim->search != NULL ? sim->search->along->candidates->skin : 0;
+    if (sim->search == NULL)
+        return;
+    const struct tac_descent *d = &sim->search->along->descent;
+    const double length[3] = {sim->search->along->candidates->skin, d->last, d->kept};
+    memcpy(value, length, sizeof length);
+    value[3] = d->shorter;
+    value[4] = d->stays;
+    value[5] = d->patience;
 }
 
-void tac_implicit_set_skin(struct tac_implicit *sim, double skin)
+void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value)
 {
-    if (sim->search != NULL && skin > 0 && skin <= sim->search->along->skin_most && !sim->search->along->fixed)
-        sim->search->along->candidates->skin = skin;
+    double length[3];
+    memcpy(length, value, sizeof length);
+    if (sim->search == NULL || !(length[0] > 0))
+        return;
+    sim->search->along->candidates->skin = length[0];
+    sim->search->along->descent =
+        (struct tac_descent){length[1], length[2], value[3] != 0, (int)value[4], (int)value[5]};
 }
 
 /* context: the simulation; a tac_take_pair. */

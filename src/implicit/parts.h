@@ -122,10 +122,12 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
 /* Local. There are more vertices than before. */
 void tac_implicit_search_grows(struct tac_implicit *sim);
-/* Local. What this rank has spent on lists, s, by counts; the skin of lists, m, 0: there is none. */
+/* Local. What this rank has spent on lists, s, by counts. */
 double tac_implicit_search_spent(const struct tac_implicit *sim);
-double tac_implicit_skin(const struct tac_implicit *sim);
-void tac_implicit_set_skin(struct tac_implicit *sim, double skin);
+/* Local. The skin of lists and how it was found go to a simulation of other ranks; value: (TAC_TUNED). */
+enum { TAC_TUNED = 6 };
+void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value);
+void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
  * its thickness, there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
