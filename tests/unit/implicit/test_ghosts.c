@@ -95,7 +95,8 @@ static void look_at_pair(const struct world *w, const struct tac_implicit_pair *
     for (int i = 0; i < tac_pair_vertices(whole->form.type); i++) {
         const tac_lid v = mine->v[i], at = whole->v[i];
         CHECK(tac_implicit_id(w->sim, v) == at, "vertex %d of a pair", i);
-        CHECK(memcmp(&w->sim->x[3 * v], &w->one->x[3 * at], 3 * sizeof(double)) == 0, "vertex %d is elsewhere", (int)at);
+        CHECK(memcmp(&w->sim->x[3 * v], &w->one->x[3 * at], 3 * sizeof(double)) == 0, "vertex %d is elsewhere",
+              (int)at);
         CHECK(memcmp(&w->sim->newton.p[3 * v], &w->one->newton.p[3 * at], 3 * sizeof(double)) == 0,
               "vertex %d goes another way", (int)at);
         seen.ghosts += v >= w->sim->meshed;
@@ -207,8 +208,9 @@ int main(int argc, char **argv)
     }
     MPI_Allreduce(MPI_IN_PLACE, &seen, sizeof seen / sizeof(int64_t), MPI_INT64_T, MPI_SUM, w.ctx.comm);
     if (w.ctx.rank == 0)
-        printf("%lld pairs on all ranks; %lld come near, %lld of them on several ranks; %lld vertices came with lists\n",
-               (long long)seen.pairs, (long long)seen.near, (long long)seen.shared, (long long)seen.ghosts);
+        printf(
+            "%lld pairs on all ranks; %lld come near, %lld of them on several ranks; %lld vertices came with lists\n",
+            (long long)seen.pairs, (long long)seen.near, (long long)seen.shared, (long long)seen.ghosts);
     CHECK(seen.shared > 1000 && seen.ghosts > 1000, "pairs must straddle ranks for this to test something");
     tac_scene_destroy(&w.whole);
     free(w.owner);
