@@ -46,25 +46,33 @@ void tac_along_destroy(struct tac_along **along)
 
 /* ---- does the list hold? ---- */
 
-/* The share of the list's way at which x + part p is nearest to it. */
-static double share_of_way(const struct tac_along *along, const double *x, const double *p, double part)
+static enum tac_err over_ranks(const struct tac_along *along, void *value, int count, MPI_Datatype type, MPI_Op op)
 {
-    const struct tac_candidates *c = along->candidates;
-    double sum = 0, square = 0;
-    for (size_t v = 0; v < (size_t)along->view->state->count; v++)
-        for (size_t k = 0; k < 3; k++) {
-            const double u = c->move[v].u[k];
-            sum += (x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k]) * u;
-            square += u * u;
-        }
-    return square > 0 ? tac_clamp01(sum / square) : 0;
+    struct tac_ctx *ctx = along->view->ctx;
+    if (along->view->halo != NULL && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed in the search for pairs");
+    return TAC_OK;
 }
 
-static bool is_within_skin(const struct tac_along *along, const double *x, const double *p, double part)
+/* Adds the sums of this rank from which the share of the list's way follows at which x + part p is nearest to it. */
+static void add_to_share(const struct tac_along *along, const double *x, const double *p, double part, double *sum,
+                         double *square)
 {
     const struct tac_candidates *c = along->candidates;
-    const double share = share_of_way(along, x, p, part), most = c->skin * c->skin * (1 - 0x1p-20);
-    for (size_t v = 0; v < (size_t)along->view->state->count; v++) {
+    *sum = *square = 0;
+    for (size_t v = 0; v < (size_t)along->view->state->owned; v++)
+        for (size_t k = 0; k < 3; k++) {
+            const double u = c->move[v].u[k];
+            *sum += (x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k]) * u;
+            *square += u * u;
+        }
+}
+
+static bool is_within_skin(const struct tac_along *along, const double *x, const double *p, double part, double share)
+{
+    const struct tac_candidates *c = along->candidates;
+    const double most = c->skin * c->skin * (1 - 0x1p-20);
+    for (size_t v = 0; v < (size_t)along->view->state->owned; v++) {
         double off[3];
         for (size_t k = 0; k < 3; k++)
             off[k] = x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k] - share * c->move[v].u[k];
@@ -74,19 +82,41 @@ static bool is_within_skin(const struct tac_along *along, const double *x, const
     return true;
 }
 
-bool tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part)
+/* A sum that two ranks have rounded differently would do no harm: is_within_skin() leaves far more room. */
+enum tac_err tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part, bool *holds)
 {
-    return along->made && is_within_skin(along, x, p, 0) && is_within_skin(along, x, p, part);
+    enum tac_err err = TAC_OK;
+    double sum[4];
+    int within = 0;
+    *holds = false;
+    if (!along->made)
+        return TAC_OK;
+    add_to_share(along, x, p, 0, &sum[0], &sum[1]);
+    add_to_share(along, x, p, part, &sum[2], &sum[3]);
+    TAC_TRY(over_ranks(along, sum, 4, MPI_DOUBLE, MPI_SUM));
+    within = is_within_skin(along, x, p, 0, sum[1] > 0 ? tac_clamp01(sum[0] / sum[1]) : 0) &&
+             is_within_skin(along, x, p, part, sum[3] > 0 ? tac_clamp01(sum[2] / sum[3]) : 0);
+    TAC_TRY(over_ranks(along, &within, 1, MPI_INT, MPI_MIN));
+    *holds = within;
+done:
+    return err;
 }
 
-double tac_along_begin(struct tac_along *along, const double *x, const double *p)
+enum tac_err tac_along_begin(struct tac_along *along, const double *x, const double *p, double *part)
 {
+    enum tac_err err;
+    bool holds = false;
     double longest = 0;
     along->directions++;
-    for (size_t v = 0; v < (size_t)along->view->state->count; v++)
+    for (size_t v = 0; v < (size_t)along->view->state->owned; v++)
         longest = fmax(longest, tac_dot(&p[3 * v], &p[3 * v]));
-    const double part = FIRST * along->candidates->skin / sqrt(longest);
-    return part < 1 && !tac_along_holds(along, x, p, 1) ? part : 1;
+    TAC_TRY(over_ranks(along, &longest, 1, MPI_DOUBLE, MPI_MAX));
+    *part = FIRST * along->candidates->skin / sqrt(longest);
+    if (*part < 1)
+        TAC_TRY(tac_along_holds(along, x, p, 1, &holds));
+    *part = *part < 1 && !holds ? *part : 1;
+done:
+    return err;
 }
 
 /* ---- a new list ---- */
@@ -95,17 +125,23 @@ double tac_along_begin(struct tac_along *along, const double *x, const double *p
  */
 static enum tac_err choose_skin(struct tac_along *along)
 {
-    struct tac_ctx *ctx = along->view->ctx;
+    enum tac_err err = TAC_OK;
     int64_t cost = (int64_t)along->cost; /* whole, so that all ranks have the same sum */
     if (along->fixed || along->directions < DIRECTIONS)
         return TAC_OK;
-    if (ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, &cost, 1, MPI_INT64_T, MPI_SUM, ctx->comm) != MPI_SUCCESS)
-        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed in the search for pairs");
+    TAC_TRY(over_ranks(along, &cost, 1, MPI_INT64_T, MPI_SUM));
     along->candidates->skin = tac_descent_next(&along->descent, (double)cost / along->directions, STEP,
                                                along->candidates->skin, LEAST * along->skin_most, along->skin_most);
     along->cost = 0;
     along->directions = 0;
-    return TAC_OK;
+done:
+    return err;
+}
+
+static void spend(struct tac_along *along, double ns)
+{
+    along->cost += ns;
+    along->spent += ns;
 }
 
 enum tac_err tac_along_find(struct tac_along *along, const double *x, const double *p, double part, tac_take_pair *take,
@@ -122,17 +158,17 @@ enum tac_err tac_along_find(struct tac_along *along, const double *x, const doub
         }
     TAC_TRY(tac_candidates_show(along->view, c, take, context));
     along->made = true;
-    along->cost += TEST_NS * (double)c->cost.build;
+    spend(along, TEST_NS * (double)c->cost.build);
 done:
     return err;
 }
 
 void tac_along_use(struct tac_along *along, size_t count)
 {
-    along->cost += USE_NS * (double)count;
+    spend(along, USE_NS * (double)count);
 }
 
 void tac_along_enter(struct tac_along *along, size_t count)
 {
-    along->cost += ENTER_NS * (double)count;
+    spend(along, ENTER_NS * (double)count);
 }

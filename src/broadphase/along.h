@@ -5,15 +5,16 @@
  * as there is a share of the way that the list was made for from which no vertex is farther than the skin.  So a larger
  * skin makes lists last, and longer; which one pays is tried, by counts of what was done.
  *
- *     if (!tac_along_holds(along, x, p, part)) {
+ *     TAC_TRY(tac_along_holds(along, x, p, part, &holds));
+ *     if (!holds) {
  *         ... empties its list ...
  *         TAC_TRY(tac_along_find(along, x, p, part, take, context));
  *         tac_along_enter(along, count);
  *     }
  *     tac_along_use(along, count);
  *
- * Each rank of its user has the whole scene today (view->owner).  Where ranks have parts of it (view->halo) a search
- * brings what is remote as for the asynchronous integrator; then all ranks must agree whether a list holds.
+ * On several ranks (view->halo) a search brings what is remote as for the asynchronous integrator, new ghosts among it,
+ * so arrays of the vertices may move.  All ranks agree whether a list holds, for a list needs one share for all.
  */
 #ifndef TACTUS_BROADPHASE_ALONG_H
 #define TACTUS_BROADPHASE_ALONG_H
@@ -29,17 +30,18 @@ struct tac_along {
     struct tac_descent descent;        /* of the skin */
     double cost;                       /* of lists and their use since the skin was chosen, ns by counts */
     int directions;                    /* that they have served */
+    double spent;                      /* as `cost`, since it was made */
 };
 
 /* Collective; local on one rank.  times > 0: the skin is always so many times the largest that is tried. */
 enum tac_err tac_along_create(struct tac_view *view, double times, struct tac_along **out);
 void tac_along_destroy(struct tac_along **along);
 
-/* Local. A direction p (V, 3) begins at x (V, 3): the part of it for which to find pairs first.  1, unless p is long
- * and the list that there is does not hold for all of it. */
-double tac_along_begin(struct tac_along *along, const double *x, const double *p);
-/* Local. Does the list have all pairs for the places between x and x + part p? */
-bool tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part);
+/* Collective; local on one rank. A direction p (V, 3) begins at x (V, 3): *part: of it, for which to find pairs first.
+ * 1, unless p is long and the list that there is does not hold for all of it. */
+enum tac_err tac_along_begin(struct tac_along *along, const double *x, const double *p, double *part);
+/* Collective; local on one rank. *holds: does the list have all pairs for the places between x and x + part p? */
+enum tac_err tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part, bool *holds);
 /* Collective. Shows all pairs for a new list, each once, in no certain order: those whose distance may come under their
  * radius and view->margin times their thickness. */
 enum tac_err tac_along_find(struct tac_along *along, const double *x, const double *p, double part, tac_take_pair *take,

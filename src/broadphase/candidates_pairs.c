@@ -217,10 +217,10 @@ done:
 /* Is a pair this rank's to find? */
 static bool is_ours(const struct tac_view *view, enum tac_pair_type type, const tac_lid *v)
 {
-    if (view->owner == NULL)
+    if (!view->every_owner)
         return tac_model_decider(view->model, type, v) < view->state->owned;
     for (int i = 0; i < tac_pair_vertices(type); i++)
-        if (view->owner[v[i]] == view->ctx->rank)
+        if (v[i] < view->state->owned)
             return true;
     return false;
 }

@@ -10,12 +10,12 @@ static const double SKIN = .1, FINE_SKIN = .05; /* edges */
  * skin; beyond that every box would be near every other. */
 static const double FARTHEST = 1e12, BEYOND = 1e50;
 
-/* Adds a primitive. It stands for those of its vertices that this rank owns or that never move, unless an earlier
- * primitive stands for them. */
-static void add_primitive(struct tac_candidates *c, const struct tac_model *model, tac_lid count, tac_lid id,
+/* Adds a primitive. It stands for those of its vertices that this rank owns or that never move (where every owner finds
+ * its pairs: for all), unless an earlier primitive stands for them. */
+static void add_primitive(struct tac_candidates *c, const struct tac_view *view, tac_lid count, tac_lid id,
                           const tac_lid *v, uint8_t *taken, uint8_t *edge_taken, int32_t *fill)
 {
-    const struct tac_scene *s = model->scene;
+    const struct tac_scene *s = view->scene;
     tac_lid body = s->mesh->vertex_body[v[0]];
     struct tac_primitive *p = &c->primitive[c->primitive_begin[body] + fill[body]++];
     memset(p, 0, sizeof *p);
@@ -31,7 +31,7 @@ static void add_primitive(struct tac_candidates *c, const struct tac_model *mode
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
         p->inner = p->inner && v[k] < owned;
-        if ((v[k] < owned || !tac_model_takes_part(model, v[k])) && !taken[v[k]]) {
+        if ((v[k] < owned || view->every_owner || !tac_model_takes_part(view->model, v[k])) && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
@@ -78,12 +78,12 @@ enum tac_err tac_candidates_primitives(struct tac_view *view, struct tac_candida
         if (s->mesh->topology->edge_segment[e] >= 0)
             c->scratch[s->mesh->topology->edge_segment[e]] = e;
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++)
-        add_primitive(c, view->model, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
+        add_primitive(c, view, 3, t, &s->mesh->triangle[3 * t], taken, edge_taken, fill);
     for (tac_lid g = 0; g < s->mesh->segment_count; g++)
-        add_primitive(c, view->model, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
+        add_primitive(c, view, 2, g, &s->mesh->segment[2 * g], taken, edge_taken, fill);
     for (tac_lid i = 0; i < view->state->owned; i++)
         if (view->model->particle[i])
-            add_primitive(c, view->model, 1, i, &i, taken, edge_taken, fill);
+            add_primitive(c, view, 1, i, &i, taken, edge_taken, fill);
     c->taken = taken;
     taken = NULL;
 done:

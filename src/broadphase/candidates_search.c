@@ -20,12 +20,6 @@ static bool cannot_touch(void *context, int32_t block_a, int32_t block_b)
     return tac_patches_hold(search->c, search->view->scene->mesh->x, search->patches, block_a, block_b, &search->cost);
 }
 
-/* Are not all pairs of this rank's primitives looked for? */
-static bool is_part(const struct tac_view *view, const struct tac_candidates *c)
-{
-    return c->crossing || view->owner != NULL;
-}
-
 static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid b, bool remote)
 {
     struct tac_candidates *c = search->c;
@@ -39,8 +33,8 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     search->a = &c->primitive[c->primitive_begin[a]];
     search->b = remote ? &c->remote.primitive[c->remote.begin[b]] : &c->primitive[c->primitive_begin[b]];
     struct tac_tree *other = remote ? c->remote.tree[b] : c->tree[b];
-    const bool ours = is_part(search->view, c) && !remote, part = search->changed || ours;
-    if (c->crossing && ours && !c->bordered[a] && !c->bordered[b])
+    const bool ours = c->crossing && !remote, part = search->changed || ours;
+    if (ours && !c->bordered[a] && !c->bordered[b])
         return TAC_OK;
     if (part && !c->tree[a]->changed[0] && !other->changed[0])
         return TAC_OK;
@@ -319,22 +313,12 @@ done:
     return err;
 }
 
-/* Are the pairs of a primitive looked for, also those with one of which this is not so? */
-static bool is_looked_for(const struct tac_view *view, const struct tac_candidates *c, const struct tac_primitive *p)
-{
-    if (c->crossing)
-        return !p->inner;
-    for (int k = 0; k < p->count; k++)
-        if (view->owner[p->v[k]] == view->ctx->rank)
-            return true;
-    return false;
-}
-
-/* Marks those primitives in trees that have just been refitted; no pairs are searched among the others. */
-static void mark_part(struct tac_view *view, struct tac_candidates *c)
+/* Marks the primitives of which other ranks own vertices, in trees that have just been refitted; no pairs are searched
+ * among the others. */
+static void mark_bordering(struct tac_candidates *c)
 {
     for (int32_t p = 0; p < c->primitive_begin[c->body_count]; p++)
-        c->repair.marked[p] = is_looked_for(view, c, &c->primitive[p]);
+        c->repair.marked[p] = !c->primitive[p].inner;
     for (tac_lid b = 0; b < c->body_count; b++)
         tac_tree_mark(c->tree[b], &c->repair.marked[c->primitive_begin[b]]);
 }
@@ -351,8 +335,8 @@ enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candida
                                        tac_take_pair *take, void *context)
 {
     struct tac_search search = {.view = view, .c = c, .straight = straight, .take = take, .context = context};
-    if (is_part(view, c))
-        mark_part(view, c);
+    if (c->crossing)
+        mark_bordering(c);
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_all(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);

@@ -1,5 +1,6 @@
 /* remote_arrange.c: sorts the near primitives of other ranks by body, and selects for each feature the primitive that
  * stands for it. */
+#include "base/exchange.h"
 #include "broadphase/remote.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,15 @@ static int compare_primitives(const void *a, const void *b)
     return (p->id > q->id) - (p->id < q->id);
 }
 
+/* Those of a single rank come in this order. */
+static bool is_sorted(const struct tac_candidates *c)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < c->remote.count && sorted; i++)
+        sorted = compare_primitives(&c->remote.primitive[i - 1], &c->remote.primitive[i]) <= 0;
+    return sorted;
+}
+
 int64_t tac_remote_find(const struct tac_candidates *c, size_t count, const struct tac_primitive *p)
 {
     const struct tac_primitive *at =
@@ -21,62 +31,53 @@ int64_t tac_remote_find(const struct tac_candidates *c, size_t count, const stru
     return at != NULL ? at - c->remote.primitive : -1;
 }
 
-/* An edge or a vertex of a remote primitive. */
-struct feature {
-    tac_lid id;
-    int32_t primitive, k;
-};
+/* An edge or a vertex of a remote primitive, by its id; index: FEATURES times the primitive, plus its place there. */
+enum { FEATURES = 3 };
 
-static int compare_features(const void *a, const void *b)
+/* The first remote primitive with a feature stands for it: equal ids keep their order. */
+static enum tac_err place_feature(struct tac_ctx *ctx, struct tac_candidates *c, struct tac_keyed *list, size_t n,
+                                  bool edges)
 {
-    const struct feature *p = a, *q = b;
-    if (p->id != q->id)
-        return p->id < q->id ? -1 : 1;
-    if (p->primitive != q->primitive)
-        return p->primitive < q->primitive ? -1 : 1;
-    return (p->k > q->k) - (p->k < q->k);
-}
-
-/* The first remote primitive with a feature stands for it. */
-static void place_feature(struct tac_candidates *c, struct feature *list, size_t n, bool edges)
-{
-    if (n)
-        qsort(list, n, sizeof *list, compare_features);
+    enum tac_err err;
+    TAC_TRY(tac_sort_keyed(ctx, n, list));
     for (size_t i = 0; i < n; i++) {
-        struct tac_primitive *p = &c->remote.primitive[list[i].primitive];
-        if (i == 0 || list[i].id != list[i - 1].id)
-            *(edges ? &p->edges : &p->vertices) |= (uint8_t)(1 << list[i].k);
+        struct tac_primitive *p = &c->remote.primitive[list[i].index / FEATURES];
+        if (i == 0 || list[i].key != list[i - 1].key)
+            *(edges ? &p->edges : &p->vertices) |= (uint8_t)(1 << list[i].index % FEATURES);
     }
+done:
+    return err;
 }
 
 /* Assigns to one remote primitive each every edge that belongs to no primitive of this rank, and every such vertex that
- * never moves, because other ranks, not its owner, decide about its pairs. */
+ * never moves, because other ranks, not its owner, decide about its pairs; where every owner finds its pairs, every
+ * such vertex. */
 static enum tac_err place_features(struct tac_view *view, struct tac_candidates *c)
 {
     enum tac_err err;
-    struct feature *list = NULL;
+    struct tac_keyed *list = NULL;
     size_t n = 0;
     const struct tac_part *part = view->scene->mesh->part;
-    TAC_TRY(tac_alloc(view->ctx, 3 * c->remote.count, sizeof *list, &list));
+    TAC_TRY(tac_alloc(view->ctx, FEATURES * c->remote.count, sizeof *list, &list));
     for (size_t i = 0; i < c->remote.count; i++)
         c->remote.primitive[i].edges = c->remote.primitive[i].vertices = 0;
     for (size_t i = 0; i < c->remote.count; i++) {
         const int edges = c->remote.primitive[i].count == 3 ? 3 : c->remote.primitive[i].count == 2 ? 1 : 0;
         for (int k = 0; k < edges; k++)
             if (tac_id_find(part->edge_id, view->scene->mesh->topology->edge_count, c->remote.primitive[i].edge[k]) < 0)
-                list[n++] = (struct feature){c->remote.primitive[i].edge[k], (int32_t)i, k};
+                list[n++] = (struct tac_keyed){c->remote.primitive[i].edge[k], FEATURES * (int64_t)i + k};
     }
-    place_feature(c, list, n, true);
+    TAC_TRY(place_feature(view->ctx, c, list, n, true));
     n = 0;
-    for (size_t i = 0; i < c->remote.count && view->model->omit_immovable; i++)
+    for (size_t i = 0; i < c->remote.count && (view->model->omit_immovable || view->every_owner); i++)
         for (int k = 0; k < c->remote.primitive[i].count; k++) {
             const tac_lid v = c->remote.primitive[i].v[k];
             /* Of the local mesh' vertices those of hinges alone have no leaf among our primitives. */
             const bool ours = v < view->scene->mesh->vertex_count && c->taken[v];
-            if (!ours && !tac_model_takes_part(view->model, v))
-                list[n++] = (struct feature){v, (int32_t)i, k};
+            if (!ours && (view->every_owner || !tac_model_takes_part(view->model, v)))
+                list[n++] = (struct tac_keyed){v, FEATURES * (int64_t)i + k};
         }
-    place_feature(c, list, n, false);
+    TAC_TRY(place_feature(view->ctx, c, list, n, false));
 done:
     free(list);
     return err;
@@ -90,7 +91,7 @@ enum tac_err tac_remote_arrange(struct tac_view *view, struct tac_candidates *c)
         TAC_TRY(tac_alloc(view->ctx, bodies + 1, sizeof *c->remote.begin, &c->remote.begin));
         TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->remote.tree, &c->remote.tree));
     }
-    if (c->remote.count)
+    if (!is_sorted(c))
         qsort(c->remote.primitive, c->remote.count, sizeof *c->remote.primitive, compare_primitives);
     memset(c->remote.begin, 0, (bodies + 1) * sizeof *c->remote.begin);
     for (size_t i = 0; i < c->remote.count; i++)

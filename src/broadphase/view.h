@@ -41,8 +41,7 @@ struct tac_view {
     struct tac_halo *halo;             /* NULL: one rank */
     struct tac_candidates *candidates; /* NULL: none are made */
     double margin;                     /* pairs are found that come under so many times their thickness, at least 1 */
-    const int32_t *owner;              /* (V): the rank of each vertex, where several ranks have the whole scene: found
-                                        * are the pairs with a vertex of this rank.  NULL: those that it decides */
+    bool every_owner;                  /* found are all pairs with a vertex of this rank; else those that it decides */
     tac_time
         main_period; /* period with most of the elastic work; without elements, the period of first layers; quanta */
     const struct tac_activation *activation;

@@ -375,7 +375,11 @@ static const struct tac_integrator_book BOOK = {
 
 static const struct tac_integrator_record RECORD = {.begin = begin_record, .look = record_positions};
 
-static const struct tac_integrator_balance BALANCE = {.load = measure_load,
+enum { PASSES_PER_LOOK = 32 };
+
+static const struct tac_integrator_balance BALANCE = {.gathers = true,
+                                                      .passes_per_look = PASSES_PER_LOOK,
+                                                      .load = measure_load,
                                                       .deep_messages = count_deep_messages,
                                                       .clear_deep_messages = clear_deep_messages,
                                                       .join = join_clusters,

@@ -84,13 +84,11 @@ static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const d
 static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const tac_lid v = tac_implicit_vertex(sim, i);
-        const struct tac_implicit_script *script =
-            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
-        double mass = sim->inertia[v], dense[9] = {0};
+        const struct tac_implicit_script *script = tac_implicit_script(sim, i);
+        double mass = sim->inertia[i], dense[9] = {0};
         if (script != NULL && script->on && sim->newton.pull > 0)
             mass = sim->newton.pull * script->mass;
-        if (sim->newton.held[v]) /* nothing is solved for there */
+        if (sim->newton.held[i]) /* nothing is solved for there */
             mass = sim->scale.mean_mass;
         dense[0] = dense[4] = dense[8] = mass;
         tac_matrix_add(matrix, 0, (size_t)i, dense);
@@ -242,4 +240,5 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
+    tac_implicit_count_work(sim, TAC_WORK_HESSIAN);
 }

@@ -21,8 +21,7 @@ enum {
 /* Does inertia carry it, or a script or nothing? */
 static bool is_free(const struct tac_implicit *sim, tac_lid v)
 {
-    const int32_t s = sim->scripts.script_of[v];
-    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->scripts.script[s].on);
+    return sim->scene->mesh->ever_free[v] && !tac_implicit_script_on(sim, v);
 }
 
 /* ---- what a step adds ---- */
@@ -68,7 +67,7 @@ static void enter_loads(struct tac_implicit *sim)
                 push[i][c] = .5 * (first[i][c] + push[i][c]);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
-            for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
+            for (size_t c = 0; l->v[i] < sim->owned && is_free(sim, l->v[i]) && c < 3; c++)
                 tac_accum_add(&sim->books.work, push[i][c] * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
         }
     }
@@ -93,7 +92,7 @@ static void enter_scripts(struct tac_implicit *sim)
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         struct tac_implicit_script *s = &sim->scripts.script[k];
         const size_t v = 3 * (size_t)s->vertex;
-        for (size_t c = 0; s->on && tac_implicit_mine(sim, s->vertex) && c < 3; c++) {
+        for (size_t c = 0; s->on && c < 3; c++) {
             const double force = sim->newton.gradient[v + c] / sim->weight;
             tac_accum_add(&sim->books.work, .5 * (s->force[c] + force) * (sim->x[v + c] - sim->newton.x0[v + c]));
             s->force[c] = force;
@@ -130,7 +129,7 @@ static void enter_wind(struct tac_implicit *sim)
         tac_implicit_wind_at(sim, &sim->given.wind[k], true, last);
         for (int i = 0; i < l->count; i++) {
             const size_t v = (size_t)l->v[i];
-            for (size_t c = 0; tac_implicit_mine(sim, l->v[i]) && is_free(sim, l->v[i]) && c < 3; c++)
+            for (size_t c = 0; l->v[i] < sim->owned && is_free(sim, l->v[i]) && c < 3; c++)
                 tac_accum_add(&sim->books.work,
                               .5 * (first[c] + last[c]) * (sim->x[3 * v + c] - sim->newton.x0[3 * v + c]));
         }
@@ -142,13 +141,12 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
     enter_dissipation(sim);
     enter_loads(sim);
     enter_wind(sim);
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
     tac_implicit_add_friction(sim, sim->x);
     tac_implicit_add_contact(sim, sim->x);
     for (tac_lid i = 0; i < sim->owned; i++)
         for (size_t c = 0; c < 3; c++)
-            sim->impulse[3 * (size_t)i + c] -=
-                sim->newton.gradient[3 * (size_t)tac_implicit_vertex(sim, i) + c] * (sim->scale.h / sim->weight);
+            sim->impulse[3 * (size_t)i + c] -= sim->newton.gradient[3 * (size_t)i + c] * (sim->scale.h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
     enter_scripts(sim);
@@ -160,10 +158,9 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
 static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const tac_lid v = tac_implicit_vertex(sim, i);
-        const double *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v], m = sim->scene->mesh->mass[v];
+        const double *x = &sim->x[3 * (size_t)i], *u = &sim->v[3 * (size_t)i], m = sim->scene->mesh->mass[i];
         double a[3];
-        if (!is_free(sim, v))
+        if (!is_free(sim, i))
             continue;
         tac_cross(a, x, u);
         tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
@@ -197,7 +194,7 @@ static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
     tac_implicit_begin_scheme(sim);
     tac_implicit_predict(sim, false);
     for (tac_lid v = 0; v < sim->count; v++)
-        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
+        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && !tac_implicit_scripted(sim, v);
     sim->newton.pull = 0;
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
@@ -284,7 +281,7 @@ static void tell_contact(const struct tac_implicit *sim, const struct tac_implic
     double gradient[4][3];
     tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, near, p->form.radius, out);
     for (int i = 0; i < 4; i++)
-        out->vertex[i] = i < out->vertex_count ? p->v[i] : -1;
+        out->vertex[i] = i < out->vertex_count ? tac_implicit_id(sim, p->v[i]) : -1;
     out->force = tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_gradient(&p->form, at, near, gradient);
 }
 
@@ -300,7 +297,7 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-        if (tac_implicit_mine(sim, p->v[0]))
+        if (p->v[0] < sim->owned)
             tell_contact(sim, p, at, &sim->contact.touch[e].near, kappa, &(*out)[(*count)++]);
     }
     err = tac_agree(sim->ctx, err);

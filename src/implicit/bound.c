@@ -71,7 +71,7 @@ static double bound_elements(const struct tac_implicit *sim)
         if (!limit && l->element != &tac_element_neo_hookean_whole)
             continue;
         for (size_t e = 0; e < l->count; e++) {
-            const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+            const tac_lid *v = tac_element_stencil(&sim->set.list[k], e);
             double x[TAC_ELEMENT_NODES][3], p[TAC_ELEMENT_NODES][3];
             tac_implicit_gather(sim->x, v, l->element->nodes, x);
             tac_implicit_gather(sim->newton.p, v, l->element->nodes, p);
@@ -110,7 +110,8 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
 enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
 {
     enum tac_err err;
-    double part = tac_implicit_first_part(sim, sim->x, sim->newton.p);
+    double part;
+    TAC_TRY(tac_implicit_first_part(sim, sim->x, sim->newton.p, &part));
     /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it
      * may be thousands of times as many, and no other pair can stop p before that beginning's end (MARGIN in
      * implicit_candidates.c).

@@ -91,15 +91,18 @@ enum tac_err tac_implicit_foresee(struct tac_implicit *sim, double share)
 {
     enum tac_err err = TAC_OK;
     struct tac_implicit_contact *c = &sim->contact;
-    struct tac_foreseen *old = c->foreseen;
-    const size_t before = c->foreseen_count;
-    size_t capacity = 0, at = 0;
+    struct tac_foreseen *old = NULL;
+    size_t before, capacity = 0, at = 0;
     const double part = fmin(1, TAC_FORESEE_TIMES * share);
+    const bool any = share < TAC_FORESEE_UNDER && sim->search != NULL;
+    if (any) /* while what was foreseen is known, for it needs its ghosts */
+        TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
+    old = c->foreseen;
+    before = c->foreseen_count;
     c->foreseen = NULL;
     c->foreseen_count = 0;
-    if (!(share < TAC_FORESEE_UNDER) || sim->search == NULL)
+    if (!any)
         goto done;
-    TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
     for (size_t e = 0; e <= c->pair_count && !err; e++) { /* both lists ascend by key */
         struct tac_foreseen found;
         const bool here = e < c->pair_count && stops(sim, &c->pair[e], part, &found);

@@ -1,7 +1,5 @@
 /* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
-#include "implicit/implicit.h"
-#include "integrators/integrator.h"
-#include "partition/graph_rows.h"
+#include "implicit/implicit_balance.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>
@@ -111,14 +109,14 @@ static void view(void *state, struct tac_state_view *out)
                                    .counters = &sim->books.counters};
     /* Of a static scheme sim->own_v stays 0. */
     for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v && !sim->is_static; i++)
-        memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+        memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)i], 3 * sizeof(double));
 }
 
 static void positions(const void *state, double *x)
 {
     const struct tac_implicit *sim = state;
     for (tac_lid i = 0; i < sim->owned; i++)
-        memcpy(&x[3 * (size_t)i], &sim->x[3 * (size_t)tac_implicit_vertex(sim, i)], 3 * sizeof(double));
+        memcpy(&x[3 * (size_t)i], &sim->x[3 * (size_t)i], 3 * sizeof(double));
 }
 
 static void status(const void *state, struct tac_status *out)
@@ -171,63 +169,19 @@ static void look(void *state, enum tac_look which)
 {
     struct tac_implicit *sim = state;
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const tac_lid v = tac_implicit_vertex(sim, i);
-        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0);
+        const bool rewritten = sim->now > 0 && (sim->scene->mesh->ever_free[i] || sim->scripts.script_of[i] >= 0);
         if (which == TAC_LOOK_ALL || rewritten == (which == TAC_LOOK_REWRITTEN))
-            tac_recorder_keep(sim->kept.record, i, sim->now, &sim->x[3 * (size_t)v]);
+            tac_recorder_keep(sim->kept.record, i, sim->now, &sim->x[3 * (size_t)i]);
     }
 }
 
 /* ---- elements ---- */
 
-/* On several ranks with the ids that this rank's part of the scene has for their nodes. */
 static void elements(const void *state, tac_element_visitor *visit, void *user)
 {
-    enum { WIDEST = 1024 };
     const struct tac_implicit *sim = state;
-    if (sim->local != NULL) {
-        const struct tac_local_mesh *mesh = sim->local->mesh;
-        memset(sim->local_of, 0xff, (size_t)sim->count * sizeof *sim->local_of);
-        for (tac_lid i = 0; i < mesh->vertex_count; i++)
-            sim->local_of[mesh->part->vertex_id[i]] = i;
-    }
-    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
-        _Alignas(16) char record[WIDEST];
-        const size_t size = w.list->element->size;
-        tac_lid v[TAC_ELEMENT_NODES];
-        bool here = true;
-        TAC_CHECK(size <= WIDEST);
-        for (int i = 0; i < w.nodes; i++) {
-            v[i] = sim->local ? sim->local_of[w.v[i]] : w.v[i];
-            here = here && v[i] >= 0;
-        }
-        memcpy(record, w.record, size);
-        memcpy(record, v, (size_t)w.nodes * sizeof *v);
-        if (here)
-            visit(user, w.list->element, record, tac_implicit_rest(w.list, w.e));
-    }
-}
-
-/* ---- balance ---- */
-
-/* Elements are what costs; contacts come and go. */
-static enum tac_err weigh(void *state, struct tac_graph_rows *rows)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_implicit *sim = state;
-    for (tac_lid i = 0; i < sim->owned; i++)
-        rows->weight[i] = 1;
-    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
-        tac_lid low = w.v[0];
-        for (int i = 1; i < w.nodes; i++)
-            low = w.v[i] < low ? w.v[i] : low;
-        const tac_lid place = sim->id ? tac_id_find(sim->id, sim->owned, low) : low;
-        for (int i = 0; i < w.nodes && place >= 0; i++)
-            if (w.v[i] != low)
-                TAC_TRY(tac_graph_link(sim->ctx, rows, place, w.v[i], 1));
-    }
-done:
-    return err;
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);)
+        visit(user, w.list->element, w.record, tac_implicit_rest(w.list, w.e));
 }
 
 static const struct tac_integrator_record RECORD = {.begin = record, .look = look};
@@ -256,7 +210,8 @@ const struct tac_integrator tac_integrator_implicit = {
     .discovery = discovery,
     .hold = hold,
     .elements = elements,
-    .weigh = weigh,
+    .weigh = tac_implicit_weigh_vertices,
     .record = &RECORD,
     .steps = &STEPS,
+    .balance = &tac_implicit_balancing,
 };

@@ -4,10 +4,10 @@
  * nearer than its thickness, and friction.  Newton's method does it, from one state without contact to the next: no
  * iterate is accepted to which the surfaces cannot move in straight lines without touching.
  *
- * Every rank knows the places of all vertices (so memory grows with the scene), and works on those terms that reach a
- * vertex of its own: gradients, rows of the matrix, candidates.  Terms are added to a vertex in an order that follows
- * from the scene, and sums over all are exact, so all ranks take the same decisions, and no bit depends on their
- * number.
+ * A rank knows its own vertices, and as ghosts those that its elements and its pairs reach besides
+ * (implicit_ghosts.c).  It works on those terms that reach a vertex of its own: gradients, rows of the matrix,
+ * candidates.  Terms are added to a vertex in an order that follows from the scene, and sums over all are exact, so all
+ * ranks take the same decisions, and no bit depends on their number.
  *
  * State at the end of a step: positions, velocities, what the scheme remembers besides, where scripts caught their
  * vertices, what has yielded, and the sums of the book. Everything else is made anew in the next step.
@@ -26,6 +26,7 @@
 #include "contact/model.h"
 #include "elements/element.h"
 #include "elements/loads.h"
+#include "partition/halo.h"
 #include "state/snapshot.h"
 #include <tactus/contact.h>
 
@@ -79,7 +80,6 @@ struct tac_foreseen {
 struct tac_implicit_elements {
     const struct tac_element *element;
     size_t count;
-    size_t *of;       /* owned, (count): their place in the list of all */
     uint8_t *counted; /* owned, (count) */
     double *damping;  /* owned, (count): s; 0: none */
     double *at_start; /* owned, (count, width): strain that damping measures from in this step (scheme.c) */
@@ -157,11 +157,15 @@ struct tac_implicit_given {
     struct tac_implicit_wind *wind; /* owned */
 };
 
+/* What is known of the script of a vertex, ghosts too. */
+enum { TAC_SCRIPTED = 1 /* at some time */, TAC_SCRIPT_ON = 2 /* in the last step; in the one under way */ };
+
 /* The scripted vertices. */
 struct tac_implicit_scripts {
     size_t script_count;
-    struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
-    int32_t *script_of;                 /* owned, (count): or -1 */
+    struct tac_implicit_script *script; /* owned: of this rank, ascending by vertex */
+    int32_t *script_of;                 /* owned, (owned): or -1 */
+    uint8_t *led;                       /* owned, (count): of TAC_SCRIPTED, TAC_SCRIPT_ON */
 };
 
 /* What is counted and summed. */
@@ -170,6 +174,7 @@ struct tac_implicit_books {
     struct tac_accum work, total_start; /* work: this rank's part */
     bool has_start;
     struct tac_counters counters;
+    double elements_s, contacts_s; /* that this rank has worked, by counts (implicit_balance.c) */
 };
 
 /* What the gradient is the sum of: inertia and wind; elements and dampers; contact and friction. */
@@ -177,11 +182,12 @@ enum { TAC_PART_INERTIA, TAC_PART_ELEMENTS, TAC_PART_CONTACT, TAC_GRADIENT_PARTS
 
 /* Newton's method in the step under way. */
 struct tac_implicit_newton {
-    double *x0, *ahead;               /* owned, (count, 3): at its start; x^ of inertia, m */
+    double *x0;                       /* owned, (count, 3): at its start, m */
+    double *ahead;                    /* owned, (owned, 3): x^ of inertia, m */
     double *p, *trial;                /* owned, (count, 3) */
-    double *gradient;                 /* owned, (count, 3): of own vertices */
-    double *part[TAC_GRADIENT_PARTS]; /* owned, (count, 3): of the gradient */
-    double *gross;                    /* owned, (count): sum of the sizes of what single elements push a vertex with */
+    double *gradient;                 /* owned, (owned, 3) */
+    double *part[TAC_GRADIENT_PARTS]; /* owned, (owned, 3): of the gradient */
+    double *gross;                    /* owned, (owned): sum of the sizes of what single elements push a vertex with */
     uint8_t *held;                    /* owned, (count): is not moved by Newton */
     uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
     uint8_t *driven;                  /* owned, (bodies): motions move them as wholes, as a die or a plate of a press */
@@ -197,14 +203,12 @@ struct tac_implicit_newton {
 
 struct tac_implicit {
     struct tac_ctx *ctx;
-    struct tac_scene *scene;       /* the whole scene: borrowed on one rank, else owned */
-    bool replica;                  /* it is owned */
-    const struct tac_scene *local; /* borrowed: what this rank has of it on several ranks, else NULL */
-    tac_lid *local_of;             /* owned, (count): scratch, of several ranks; else NULL */
-    tac_lid count, owned;          /* vertices of the scene; of this rank */
-    tac_gid *id;                   /* owned, (owned): ascending; NULL on one rank */
-    int32_t *owner;                /* owned, (count): rank */
-    struct tac_model *model;       /* owned */
+    struct tac_scene *scene; /* borrowed: the whole scene on one rank, else what this rank has of it */
+    struct tac_halo *halo;   /* owned; NULL on one rank */
+    /* Vertices: of this rank; and ghosts of its elements; and those of contacts, some of them out of use. */
+    tac_lid owned, meshed, count;
+    tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
+    struct tac_model *model; /* owned */
     struct tac_element_set set;
     struct tac_implicit_elements list[TAC_ELEMENT_LISTS];
     struct tac_implicit_given given;
@@ -213,7 +217,7 @@ struct tac_implicit {
     struct tac_implicit_scale scale;
 
     bool is_static;        /* no inertia: time is a load parameter (scheme.c) */
-    const double *inertia; /* (count): mass that the potential has, kg: the mesh', borrowed; static: owned (static.c) */
+    const double *inertia; /* (owned): mass that the potential has, kg: the mesh', borrowed; static: owned (static.c) */
 
     /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
      * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
@@ -224,13 +228,13 @@ struct tac_implicit {
     int64_t step;    /* that ended at now, or before it while the parts of the next one are done */
     int64_t level;   /* the step before, or its last part, was step_s / 2^level long */
     double *x, *v;   /* owned, (count, 3): m, m/s; static: the last increment over the step */
-    double *past;    /* owned, (count, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
+    double *past;    /* owned, (meshed, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
     struct tac_implicit_scripts scripts;
     struct tac_implicit_books books;
 
-    struct tac_pos *flow_pos; /* owned, (count): scratch, where elements yield; else NULL */
+    struct tac_pos *flow_pos; /* owned, (meshed): scratch, where elements yield; else NULL */
     struct tac_vel *flow_vel; /* owned, likewise */
 
     int halved; /* steps that were done in parts since it was made: of many only the first are reported */
@@ -254,14 +258,11 @@ struct tac_implicit {
     struct tac_implicit_kept kept;
 };
 
-/* ---- life: implicit_create.c, replicate.c ---- */
+/* ---- life: implicit_create.c ---- */
 
 /* Collective. At t = 0. */
 enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out);
 void tac_implicit_destroy(struct tac_implicit **sim);
-/* Collective. The whole scene of all ranks' parts, with the owner of every vertex. */
-enum tac_err tac_implicit_replicate(struct tac_ctx *ctx, const struct tac_scene *local, struct tac_scene **whole,
-                                    int32_t **owner);
 
 /* ---- steps: step.c ---- */
 
@@ -286,10 +287,10 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
 
 /* ---- what can be read ---- */
 
-/* The vertex of a rank's place i. */
-static inline tac_lid tac_implicit_vertex(const struct tac_implicit *sim, tac_lid i)
+/* The global id of a vertex. */
+static inline tac_gid tac_implicit_id(const struct tac_implicit *sim, tac_lid v)
 {
-    return sim->id ? (tac_lid)sim->id[i] : i;
+    return tac_scene_id(sim->scene, v);
 }
 
 /* The elements that reach a vertex of this rank, kind by kind, ascending by id:
@@ -317,7 +318,7 @@ static inline bool tac_implicit_next(const struct tac_implicit *sim, struct tac_
         return false;
     w->list = &sim->list[w->kind];
     w->e = w->next++;
-    w->v = tac_element_stencil(&sim->set.list[w->kind], w->list->of[w->e]);
+    w->v = tac_element_stencil(&sim->set.list[w->kind], w->e);
     w->record = w->v;
     w->nodes = w->list->element->nodes;
     w->from = &w->list->at_start[w->e * (size_t)w->list->element->width];

@@ -40,7 +40,7 @@ struct tac_implicit_search {
 
 static void fill_view(struct tac_implicit *sim, struct tac_implicit_search *s)
 {
-    s->state = (struct tac_vertex_state){.owned = sim->count, .count = sim->count, .capacity = sim->count};
+    s->state = (struct tac_vertex_state){.owned = sim->owned, .count = sim->count, .capacity = sim->count};
     s->scripts = (struct tac_scripts){.of = sim->scripts.script_of};
     s->view = (struct tac_view){.ctx = sim->ctx,
                                 .scene = sim->scene,
@@ -48,8 +48,9 @@ static void fill_view(struct tac_implicit *sim, struct tac_implicit_search *s)
                                 .state = &s->state,
                                 .scripts = &s->scripts,
                                 .counters = &sim->books.counters,
+                                .halo = sim->halo,
                                 .margin = MARGIN,
-                                .owner = sim->owner,
+                                .every_owner = true,
                                 .self = sim};
 }
 
@@ -77,6 +78,42 @@ void tac_implicit_search_destroy(struct tac_implicit_search **search)
     free((*search)->order);
     free(*search);
     *search = NULL;
+}
+
+void tac_implicit_search_grows(struct tac_implicit *sim)
+{
+    if (sim->search == NULL)
+        return;
+    sim->search->state.count = sim->count;
+    sim->search->state.capacity = sim->halo->room;
+}
+
+double tac_implicit_search_spent(const struct tac_implicit *sim)
+{
+    return sim->search != NULL ? 1e-9 * sim->search->along->spent : 0;
+}
+
+void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value)
+{
+    if (sim->search == NULL)
+        return;
+    const struct tac_descent *d = &sim->search->along->descent;
+    const double length[3] = {sim->search->along->candidates->skin, d->last, d->kept};
+    memcpy(value, length, sizeof length);
+    value[3] = d->shorter;
+    value[4] = d->stays;
+    value[5] = d->patience;
+}
+
+void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value)
+{
+    double length[3];
+    memcpy(length, value, sizeof length);
+    if (sim->search == NULL || !(length[0] > 0))
+        return;
+    sim->search->along->candidates->skin = length[0];
+    sim->search->along->descent =
+        (struct tac_descent){length[1], length[2], value[3] != 0, (int)value[4], (int)value[5]};
 }
 
 /* context: the simulation; a tac_take_pair. */
@@ -162,9 +199,42 @@ done:
     return err;
 }
 
-double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p)
+enum tac_err tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p, double *part)
 {
-    return sim->search ? tac_along_begin(sim->search->along, x, p) : 1;
+    *part = 1;
+    return sim->search ? tac_along_begin(sim->search->along, x, p, part) : TAC_OK;
+}
+
+/* Which ghosts the new list, friction and what is foreseen need. */
+static void mark_ghosts(struct tac_implicit *sim)
+{
+    const struct tac_implicit_search *s = sim->search;
+    const struct tac_implicit_contact *c = &sim->contact;
+    memset(sim->halo->mark, 0, (size_t)sim->count);
+    for (size_t k = 0; k < s->count; k++)
+        tac_implicit_ghosts_mark(sim, s->found[k].v, tac_pair_vertices(tac_key_type(s->found[k].key)));
+    for (size_t k = 0; k < c->sliding_count; k++)
+        tac_implicit_ghosts_mark(sim, c->sliding[k].v, tac_pair_vertices(c->sliding[k].type));
+    for (size_t k = 0; k < c->foreseen_count; k++)
+        tac_implicit_ghosts_mark(sim, c->foreseen[k].v, tac_pair_vertices(c->foreseen[k].type));
+}
+
+static enum tac_err make_list(struct tac_implicit *sim, const double *x, const double *p, double part)
+{
+    enum tac_err err;
+    struct tac_implicit_search *s = sim->search;
+    s->count = sim->contact.pair_count = 0;
+    sim->contact.touch_of = NULL;
+    sim->books.counters.candidate_builds++;
+    TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* x and p may have moved now */
+    if (sim->halo != NULL)
+        mark_ghosts(sim);
+    TAC_TRY(tac_implicit_ghosts_keep(sim));
+    err = write_list(sim);
+    s->along->made = err == TAC_OK;
+    TAC_TRY(tac_agree(sim->ctx, err));
+done:
+    return err;
 }
 
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part)
@@ -172,17 +242,12 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
     enum tac_err err = TAC_OK;
     struct tac_implicit_search *s = sim->search;
     const double begin_s = tac_wall_s();
+    bool holds;
     if (s == NULL)
         return TAC_OK;
-    if (!tac_along_holds(s->along, x, p, part)) {
-        s->count = sim->contact.pair_count = 0;
-        sim->contact.touch_of = NULL;
-        sim->books.counters.candidate_builds++;
-        TAC_TRY(tac_along_find(s->along, x, p, part, take, sim));
-        err = write_list(sim);
-        s->along->made = err == TAC_OK;
-        TAC_TRY(tac_agree(sim->ctx, err));
-    }
+    TAC_TRY(tac_along_holds(s->along, x, p, part, &holds));
+    if (!holds)
+        TAC_TRY(make_list(sim, x, p, part));
     tac_along_use(s->along, sim->contact.pair_count);
     sim->books.counters.candidates = (int64_t)sim->contact.pair_count;
 done:

@@ -7,7 +7,6 @@
 
 static void clear_elements(struct tac_implicit_elements *l)
 {
-    free(l->of);
     free(l->counted);
     free(l->damping);
     free(l->at_start);
@@ -47,10 +46,9 @@ void tac_implicit_destroy(struct tac_implicit **out)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
-    free(sim->local_of);
-    free(sim->owner);
     free(sim->scripts.script);
     free(sim->scripts.script_of);
+    free(sim->scripts.led);
     free(sim->kept.t);
     free(sim->newton.held);
     free(sim->newton.solid);
@@ -65,8 +63,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.area);
     free(sim->contact.stiff);
     tac_implicit_inertia_destroy(sim);
-    if (sim->replica)
-        tac_scene_destroy(&sim->scene);
+    tac_implicit_ghosts_destroy(sim);
     free(sim);
     *out = NULL;
 }
@@ -79,18 +76,15 @@ static enum tac_err make_elements(struct tac_implicit *sim, int k)
     const struct tac_element_list *all = &sim->set.list[k];
     const struct tac_element_memory *memory = all->element->memory;
     l->element = all->element;
-    TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->of, &l->of));
     TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->counted, &l->counted));
     TAC_TRY(tac_alloc(sim->ctx, all->count, sizeof *l->damping, &l->damping));
     TAC_TRY(tac_alloc(sim->ctx, all->count * (size_t)all->element->width, sizeof *l->at_start, &l->at_start));
+    l->count = all->count;
     for (size_t e = 0; e < all->count; e++) {
         const tac_lid *v = tac_element_stencil(all, e);
         const struct tac_material *m = tac_material_of(sim->scene, sim->scene->mesh->vertex_body[v[0]]);
-        if (!tac_implicit_reaches(sim, v, all->element->nodes))
-            continue;
-        l->of[l->count] = e;
-        l->counted[l->count] = tac_implicit_counts(sim, v, all->element->nodes);
-        l->damping[l->count++] = memory != NULL && m != NULL ? memory->damping(m) : 0;
+        l->counted[e] = tac_implicit_counts(sim, v, all->element->nodes);
+        l->damping[e] = memory != NULL && m != NULL ? memory->damping(m) : 0;
     }
 done:
     return err;
@@ -103,14 +97,15 @@ static enum tac_err make_scripts(struct tac_implicit *sim)
     for (tac_lid m = 0; m < mesh->moved_count; m++)
         sim->scripts.script_count += (size_t)mesh->moved[m].vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, sim->scripts.script_count, sizeof *sim->scripts.script, &sim->scripts.script));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->scripts.script_of, &sim->scripts.script_of));
-    for (tac_lid v = 0; v < sim->count; v++)
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->scripts.script_of, &sim->scripts.script_of));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->scripts.led, &sim->scripts.led));
+    for (tac_lid v = 0; v < sim->owned; v++)
         sim->scripts.script_of[v] = -1;
     for (tac_lid m = 0; m < mesh->moved_count; m++)
         for (tac_lid i = 0; i < mesh->moved[m].vertex_count; i++)
             sim->scripts.script_of[mesh->moved[m].vertex[i]] = m;
     int32_t place = 0;
-    for (tac_lid v = 0; v < sim->count; v++)
+    for (tac_lid v = 0; v < sim->owned; v++)
         if (sim->scripts.script_of[v] >= 0) {
             struct tac_implicit_script *s = &sim->scripts.script[place];
             s->vertex = v;
@@ -123,36 +118,56 @@ done:
     return err;
 }
 
-/* Alike on all ranks, for all know the whole scene. */
-static void measure(struct tac_implicit *sim)
+/* What measure() looks for in the scene. */
+struct extent {
+    double lo[3], minus_hi[3], thin[2]; /* the least of all; thin: least radius of what moves; of all */
+};
+
+static enum tac_err extend(struct tac_implicit *sim, struct extent *e, struct tac_accum *mass, int64_t *heavy)
 {
+    enum tac_err err;
     const struct tac_local_mesh *mesh = sim->scene->mesh;
-    const struct tac_implicit_settings *s = &sim->scene->settings->implicit;
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY}, r[3];
-    struct tac_accum mass = {{0}, 0, 0};
-    double heavy = 0, thin[2] = {INFINITY, INFINITY}; /* least radius of what moves; of all */
-    for (tac_lid v = 0; v < sim->count; v++) {
+    *e = (struct extent){{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    for (tac_lid v = 0; v < sim->owned; v++) {
         const double radius = sim->scene->settings->body[mesh->vertex_body[v]].radius;
-        thin[1] = fmin(thin[1], radius);
-        thin[0] = mesh->ever_free[v] ? fmin(thin[0], radius) : thin[0];
+        e->thin[1] = fmin(e->thin[1], radius);
+        e->thin[0] = mesh->ever_free[v] ? fmin(e->thin[0], radius) : e->thin[0];
         for (int k = 0; k < 3; k++) {
-            lo[k] = fmin(lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
-            hi[k] = fmax(hi[k], mesh->x[3 * (size_t)v + (size_t)k]);
+            e->lo[k] = fmin(e->lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
+            e->minus_hi[k] = fmin(e->minus_hi[k], -mesh->x[3 * (size_t)v + (size_t)k]);
         }
         if (mesh->ever_free[v]) {
-            tac_accum_add(&mass, mesh->mass[v]);
-            heavy++;
+            tac_accum_add(mass, mesh->mass[v]);
+            ++*heavy;
         }
     }
-    tac_sub(r, hi, lo);
+    TAC_TRY(tac_implicit_over_ranks(sim, e, sizeof *e / sizeof(double), MPI_DOUBLE, MPI_MIN));
+    TAC_TRY(tac_implicit_over_ranks(sim, heavy, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_implicit_sum(sim->ctx, mass, 1));
+done:
+    return err;
+}
+
+/* Collective. Lengths of the scene, and what follows from them. */
+static enum tac_err measure(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const struct tac_implicit_settings *s = &sim->scene->settings->implicit;
+    struct tac_accum mass = {{0}, 0, 0};
+    struct extent e;
+    double r[3];
+    int64_t heavy = 0;
+    TAC_TRY(extend(sim, &e, &mass, &heavy));
+    for (int k = 0; k < 3; k++)
+        r[k] = -e.minus_hi[k] - e.lo[k];
     sim->scale.diagonal_m = sqrt(tac_dot(r, r));
     if (!(sim->scale.diagonal_m > 0)) /* a single particle */
         sim->scale.diagonal_m = 1;
     sim->scale.size_m = sim->scale.diagonal_m;
     for (int k = 0; k < 3; k++)
-        sim->scale.size_m = fmax(sim->scale.size_m, fmax(fabs(lo[k]), fabs(hi[k])));
-    sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / heavy : 1;
-    sim->scale.radius = heavy > 0 ? thin[0] + thin[1] : 0;
+        sim->scale.size_m = fmax(sim->scale.size_m, fmax(fabs(e.lo[k]), fabs(e.minus_hi[k])));
+    sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / (double)heavy : 1;
+    sim->scale.radius = heavy > 0 ? e.thin[0] + e.thin[1] : 0;
     sim->scale.h = s->step_s;
     sim->scale.velocity_tol = s->velocity_tol > 0 ? s->velocity_tol : 1e-2 * sim->scale.diagonal_m;
     sim->scale.friction_velocity = s->friction_velocity > 0 ? s->friction_velocity : 1e-3 * sim->scale.diagonal_m;
@@ -163,54 +178,56 @@ static void measure(struct tac_implicit *sim)
     }
     sim->scale.force_tol = s->force_tol;
     sim->newton.kappa = s->stiffness;
+done:
+    return err;
 }
 
-static enum tac_err find_driven(struct tac_implicit *sim)
+/* Collective. Which bodies are solids, and which ones motions move as wholes. */
+static enum tac_err look_at_bodies(struct tac_implicit *sim)
 {
     enum tac_err err;
-    const size_t bodies = (size_t)sim->scene->settings->body_count;
-    uint8_t *driven = NULL;
-    TAC_TRY(tac_alloc(sim->ctx, bodies, sizeof *driven, &driven));
-    for (size_t k = 0; k < sim->scripts.script_count; k++)
-        driven[sim->scene->mesh->vertex_body[sim->scripts.script[k].vertex]] = true;
-    for (tac_lid v = 0; v < sim->count; v++)
-        if (sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0)
-            driven[sim->scene->mesh->vertex_body[v]] = false;
-    for (size_t b = 0; b < bodies; b++)
-        sim->newton.any_driven |= driven[b];
-    sim->newton.driven = driven;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    const int bodies = (int)sim->scene->settings->body_count;
+    uint8_t *stands = NULL; /* has a free vertex without a script */
+    err = tac_alloc(sim->ctx, (size_t)bodies, sizeof *stands, &stands);
+    err = err ? err : tac_alloc(sim->ctx, (size_t)bodies, sizeof *sim->newton.driven, &sim->newton.driven);
+    err = err ? err : tac_alloc(sim->ctx, (size_t)bodies, sizeof *sim->newton.solid, &sim->newton.solid);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
+        sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        const tac_lid b = mesh->vertex_body[v];
+        sim->newton.driven[b] |= sim->scripts.script_of[v] >= 0;
+        stands[b] |= mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
+    }
+    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.solid, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.driven, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_implicit_over_ranks(sim, stands, bodies, MPI_UINT8_T, MPI_MAX));
+    for (int b = 0; b < bodies; b++) {
+        sim->newton.driven[b] = sim->newton.driven[b] && !stands[b];
+        sim->newton.any_driven |= sim->newton.driven[b];
+    }
 done:
+    free(stands);
     return err;
 }
 
 static enum tac_err make_arrays(struct tac_implicit *sim)
 {
     enum tac_err err;
-    const struct tac_local_mesh *mesh = sim->scene->mesh;
-    const size_t n = 3 * (size_t)sim->count;
-    double **const array[] = {&sim->x,
-                              &sim->v,
-                              &sim->newton.x0,
-                              &sim->newton.ahead,
-                              &sim->newton.p,
-                              &sim->newton.gradient,
-                              &sim->newton.trial,
-                              &sim->newton.part[0],
-                              &sim->newton.part[1],
-                              &sim->newton.part[2]};
-    for (size_t k = 0; k < sizeof array / sizeof *array; k++)
-        TAC_TRY(tac_alloc(sim->ctx, n, sizeof **array[k], array[k]));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));
+    const size_t n = 3 * (size_t)sim->count, own = 3 * (size_t)sim->owned;
+    double **const all[] = {&sim->x, &sim->v, &sim->newton.x0, &sim->newton.p, &sim->newton.trial};
+    double **const mine[] = {&sim->newton.ahead,   &sim->newton.gradient, &sim->newton.part[0],
+                             &sim->newton.part[1], &sim->newton.part[2],  &sim->impulse};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        TAC_TRY(tac_alloc(sim->ctx, n, sizeof **all[k], all[k]));
+    for (size_t k = 0; k < sizeof mine / sizeof *mine; k++)
+        TAC_TRY(tac_alloc(sim->ctx, own, sizeof **mine[k], mine[k]));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->newton.held, &sim->newton.held));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->newton.gross, &sim->newton.gross));
-    TAC_TRY(
-        tac_alloc(sim->ctx, (size_t)sim->scene->settings->body_count, sizeof *sim->newton.solid, &sim->newton.solid));
-    for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
-        sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
-    TAC_TRY(find_driven(sim));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *sim->newton.gross, &sim->newton.gross));
     sim->own_v = sim->v;
     if (sim->id != NULL || sim->is_static)
-        TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->own_v, &sim->own_v));
+        TAC_TRY(tac_alloc(sim->ctx, own, sizeof *sim->own_v, &sim->own_v));
     if (sim->scene->settings->implicit.scheme == TAC_IMPLICIT_NEWMARK ||
         sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2)
         TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->count, sizeof *sim->past, &sim->past));
@@ -243,8 +260,8 @@ done:
     return err;
 }
 
-/* What a rank makes alone. */
-static enum tac_err make(struct tac_implicit *sim)
+/* What a rank makes alone: elements and loads. */
+static enum tac_err make_terms(struct tac_implicit *sim)
 {
     enum tac_err err;
     TAC_TRY(make_set(sim));
@@ -254,8 +271,14 @@ static enum tac_err make(struct tac_implicit *sim)
     TAC_TRY(tac_loads_collect(sim->ctx, sim->scene, &sim->given.loads));
     TAC_TRY(tac_load_times_make(sim->ctx, sim->scene, &sim->given.load_times));
     TAC_TRY(tac_implicit_wind_create(sim));
-    TAC_TRY(tac_model_create(sim->ctx, sim->scene, &sim->model));
-    measure(sim);
+done:
+    return err;
+}
+
+/* Likewise: vertices. */
+static enum tac_err make_vertices(struct tac_implicit *sim)
+{
+    enum tac_err err;
     TAC_TRY(make_scripts(sim));
     TAC_TRY(make_arrays(sim));
     TAC_TRY(tac_implicit_weights_create(sim));
@@ -264,34 +287,45 @@ done:
     return err;
 }
 
+/* Local. Which vertices and elements this rank has. */
+static enum tac_err take_scene(struct tac_implicit *sim, struct tac_scene *scene)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_part *part = scene->mesh->part;
+    sim->scene = scene;
+    sim->is_static = scene->settings->implicit.scheme == TAC_IMPLICIT_STATIC;
+    sim->inertia = scene->mesh->mass;
+    sim->count = sim->meshed = scene->mesh->vertex_count;
+    sim->owned = tac_scene_owned(scene);
+    if (part != NULL) {
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)part->owned, sizeof *sim->id, &sim->id));
+        if (part->owned > 0)
+            memcpy(sim->id, part->vertex_id, (size_t)part->owned * sizeof *sim->id);
+    }
+done:
+    return err;
+}
+
 enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out)
 {
     enum tac_err err;
     struct tac_implicit *sim = NULL;
-    const struct tac_part *part = scene->mesh->part;
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
-    sim->scene = scene;
-    if (part != NULL) {
-        TAC_TRY(tac_implicit_replicate(ctx, scene, &sim->scene, &sim->owner));
-        sim->replica = true;
-        sim->local = scene;
-        err = tac_alloc(ctx, (size_t)part->owned, sizeof *sim->id, &sim->id);
-        if (!err)
-            memcpy(sim->id, part->vertex_id, (size_t)part->owned * sizeof *sim->id);
-        err = err ? err : tac_alloc(ctx, (size_t)sim->scene->mesh->vertex_count, sizeof *sim->local_of, &sim->local_of);
-        TAC_TRY(tac_agree(ctx, err));
-    }
-    sim->is_static = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_STATIC;
-    sim->inertia = sim->scene->mesh->mass;
-    sim->count = sim->scene->mesh->vertex_count;
-    sim->owned = part ? part->owned : sim->count;
-    TAC_TRY(tac_agree(ctx, make(sim)));
+    err = take_scene(sim, scene);
+    err = err ? err : make_terms(sim);
+    TAC_TRY(tac_agree(ctx, err));
+    TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
+    TAC_TRY(measure(sim));
+    TAC_TRY(tac_agree(ctx, make_vertices(sim)));
+    TAC_TRY(look_at_bodies(sim));
+    TAC_TRY(tac_implicit_ghosts_create(sim));
     TAC_TRY(tac_implicit_search_create(sim));
     TAC_TRY(tac_implicit_stiffness_create(sim));
     TAC_TRY(tac_implicit_inertia_create(sim));
     TAC_TRY(tac_implicit_check_held(sim));
     TAC_TRY(tac_implicit_system_create(sim));
+    TAC_TRY(tac_implicit_ghosts_refresh(sim));
 done:
     if (err)
         tac_implicit_destroy(&sim);
@@ -320,16 +354,5 @@ enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int co
         sum[k].pending = 1;
         tac_accum_carry(&sum[k]);
     }
-    return TAC_OK;
-}
-
-enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x)
-{
-    for (tac_lid v = 0; v < sim->count; v++)
-        for (size_t k = 3 * (size_t)v; k < 3 * (size_t)v + 3; k++)
-            x[k] = tac_implicit_mine(sim, v) ? x[k] + 0. : 0; /* no -0: on several ranks a sum has none */
-    if (sim->ctx->size > 1 &&
-        MPI_Allreduce(MPI_IN_PLACE, x, 3 * sim->count, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while sharing the vertices' values");
     return TAC_OK;
 }

@@ -72,7 +72,7 @@ done:
 enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residual)
 {
     enum tac_err err;
-    const size_t size = 3 * (size_t)sim->count * sizeof *sim->newton.gradient;
+    const size_t size = 3 * (size_t)sim->owned * sizeof *sim->newton.gradient;
     double *before = sim->newton.trial;
     struct tac_accum sum[3] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
     if (sim->contact.touch_of == before)
@@ -85,7 +85,7 @@ enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residua
     memset(sim->newton.gradient, 0, size);
     tac_implicit_add_friction(sim, sim->x);
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t v = 3 * (size_t)tac_implicit_vertex(sim, i);
+        const size_t v = 3 * (size_t)i;
         double off[3];
         tac_sub(off, &sim->newton.gradient[v], &before[v]);
         tac_accum_add(&sum[0], tac_dot(off, off));

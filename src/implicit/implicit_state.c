@@ -1,16 +1,12 @@
 /* implicit_state.c: the state at the end of a step into a checkpoint, and back, on any number of ranks. */
 #include "base/exchange.h"
 #include "implicit/parts.h"
+#include "partition/ghosts.h"
 #include <stdlib.h>
 
 /* ---- out ---- */
 
 #define TAC_PAST_BYTES (TAC_PAST_NUMBERS * sizeof(double))
-
-static double *past_of(const struct tac_implicit *sim, tac_lid v)
-{
-    return &sim->past[TAC_PAST_NUMBERS * (size_t)v];
-}
 
 static enum tac_err collect_vertices(struct tac_implicit *sim, struct tac_vertex_rows *r)
 {
@@ -25,27 +21,27 @@ static enum tac_err collect_vertices(struct tac_implicit *sim, struct tac_vertex
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->t, &r->t));
     TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *r->impulse, &r->impulse));
     for (size_t i = 0; i < n; i++) {
-        const size_t v = (size_t)tac_implicit_vertex(sim, (tac_lid)i);
-        r->id[i] = (tac_gid)v;
-        r->mass[i] = sim->scene->mesh->mass[v];
+        r->id[i] = tac_implicit_id(sim, (tac_lid)i);
         r->t[i] = sim->now;
-        memcpy(&r->start[3 * i], &sim->scene->mesh->x[3 * v], 3 * sizeof *r->start);
-        memcpy(&r->x[3 * i], &sim->x[3 * v], 3 * sizeof *r->x);
-        memcpy(&r->v[3 * i], &sim->v[3 * v], 3 * sizeof *r->v);
     }
+    if (n == 0)
+        goto done;
+    memcpy(r->mass, sim->scene->mesh->mass, n * sizeof *r->mass);
+    memcpy(r->start, sim->scene->mesh->x, 3 * n * sizeof *r->start);
+    memcpy(r->x, sim->x, 3 * n * sizeof *r->x);
+    memcpy(r->v, sim->v, 3 * n * sizeof *r->v);
     memcpy(r->impulse, sim->impulse, 3 * n * sizeof *r->impulse);
     if (sim->past == NULL)
         goto done;
     TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * n, sizeof *r->past, &r->past));
-    for (size_t i = 0; i < n; i++)
-        memcpy(&r->past[TAC_PAST_NUMBERS * i], past_of(sim, tac_implicit_vertex(sim, (tac_lid)i)), TAC_PAST_BYTES);
+    memcpy(r->past, sim->past, n * TAC_PAST_BYTES);
 done:
     return err;
 }
 
-/* Elements whose lowest vertex is this rank's: their ids and vertices. */
-static enum tac_err collect_elements(struct tac_implicit *sim, const tac_lid *element, tac_lid total, int nodes,
-                                     tac_lid *count, tac_gid **id, tac_gid **vertex)
+/* Elements whose lowest vertex is this rank's: their ids and vertices; id_of: on several ranks. */
+static enum tac_err collect_elements(struct tac_implicit *sim, const tac_lid *element, const tac_gid *id_of,
+                                     tac_lid total, int nodes, tac_lid *count, tac_gid **id, tac_gid **vertex)
 {
     enum tac_err err;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)total, sizeof **id, id));
@@ -55,8 +51,8 @@ static enum tac_err collect_elements(struct tac_implicit *sim, const tac_lid *el
         if (!tac_implicit_counts(sim, v, nodes))
             continue;
         for (int k = 0; k < nodes; k++)
-            (*vertex)[(size_t)*count * (size_t)nodes + (size_t)k] = v[k];
-        (*id)[(*count)++] = e;
+            (*vertex)[(size_t)*count * (size_t)nodes + (size_t)k] = tac_implicit_id(sim, v[k]);
+        (*id)[(*count)++] = id_of != NULL ? id_of[e] : e;
     }
 done:
     return err;
@@ -68,10 +64,8 @@ static enum tac_err collect_scripts(struct tac_implicit *sim, struct tac_checkpo
     TAC_TRY(tac_alloc(sim->ctx, sim->scripts.script_count, sizeof *c->script, &c->script));
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         const struct tac_implicit_script *s = &sim->scripts.script[k];
-        if (!tac_implicit_mine(sim, s->vertex))
-            continue;
         struct tac_script_state *o = &c->script[c->script_count++];
-        o->vertex = s->vertex;
+        o->vertex = tac_implicit_id(sim, s->vertex);
         o->t = sim->now;
         o->on = s->on;
         o->caught = s->caught;
@@ -88,22 +82,23 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
     const struct tac_local_mesh *m = sim->scene->mesh;
+    const struct tac_part *part = m->part;
     c->now = sim->now;
     c->has_past = sim->past != NULL;
     c->trajectory.has_script_force = 1;
     c->trajectory.level = sim->level;
     c->trajectory.generation = TAC_TRAJECTORY_GENERATION;
-    c->vertex_total = m->vertex_count;
-    c->triangle_total = m->triangle_count;
-    c->segment_total = m->segment_count;
-    c->tetrahedron_total = m->tetrahedron_count;
+    c->vertex_total = part ? part->vertex_total : m->vertex_count;
+    c->triangle_total = part ? part->triangle_total : m->triangle_count;
+    c->segment_total = part ? part->segment_total : m->segment_count;
+    c->tetrahedron_total = part ? part->tetrahedron_total : m->tetrahedron_count;
     TAC_TRY(collect_vertices(sim, &c->vertices));
-    TAC_TRY(collect_elements(sim, m->triangle, m->triangle_count, 3, &c->mesh.triangle_count, &c->mesh.triangle_id,
-                             &c->mesh.triangle));
-    TAC_TRY(collect_elements(sim, m->segment, m->segment_count, 2, &c->mesh.segment_count, &c->mesh.segment_id,
-                             &c->mesh.segment));
-    TAC_TRY(collect_elements(sim, m->tetrahedron, m->tetrahedron_count, 4, &c->mesh.tetrahedron_count,
-                             &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
+    TAC_TRY(collect_elements(sim, m->triangle, part ? part->triangle_id : NULL, m->triangle_count, 3,
+                             &c->mesh.triangle_count, &c->mesh.triangle_id, &c->mesh.triangle));
+    TAC_TRY(collect_elements(sim, m->segment, part ? part->segment_id : NULL, m->segment_count, 2,
+                             &c->mesh.segment_count, &c->mesh.segment_id, &c->mesh.segment));
+    TAC_TRY(collect_elements(sim, m->tetrahedron, part ? part->tetrahedron_id : NULL, m->tetrahedron_count, 4,
+                             &c->mesh.tetrahedron_count, &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
 done:
@@ -152,49 +147,60 @@ struct vertex {
     double x[3], v[3], impulse[3], past[TAC_PAST_NUMBERS];
 };
 
-struct script {
-    tac_gid vertex;
-    double origin[3], force[3];
-    int32_t on, caught;
+/* The owners of all vertices that rows name, one after the other. */
+struct owners {
+    size_t count, capacity;
+    tac_gid *wanted; /* owned */
+    int32_t *owner;  /* owned */
 };
 
-/* Rows of all ranks, in the order of ranks. */
-static enum tac_err gather(struct tac_ctx *ctx, enum tac_err err, size_t count, const void *row, size_t size,
-                           void *all_out, size_t *total)
+static enum tac_err want(struct tac_implicit *sim, struct owners *o, tac_gid vertex)
 {
-    int *counts = NULL, *at = NULL, mine = (int)count, all = 0;
-    char *rows = NULL;
-    MPI_Datatype type;
-    TAC_TRY(err);
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *counts, &counts));
-    TAC_TRY(tac_alloc(ctx, (size_t)ctx->size, sizeof *at, &at));
-done:
-    if ((err = tac_agree(ctx, err)) == TAC_OK) {
-        MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, ctx->comm);
-        for (int r = 0; r < ctx->size; r++) {
-            at[r] = all;
-            all += counts[r];
-        }
-        err = tac_agree(ctx, tac_alloc(ctx, (size_t)all, size, &rows));
-    }
-    if (!err) {
-        MPI_Type_contiguous((int)size, MPI_BYTE, &type);
-        MPI_Type_commit(&type);
-        if (MPI_Allgatherv(row, mine, type, rows, counts, at, type, ctx->comm) != MPI_SUCCESS)
-            err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while gathering a state");
-        MPI_Type_free(&type);
-    }
-    free(counts);
-    free(at);
-    *total = (size_t)all;
-    memcpy(all_out, &rows, sizeof rows);
+    const enum tac_err err = tac_grow(sim->ctx, &o->wanted, &o->capacity, o->count + 1, sizeof *o->wanted);
+    if (!err)
+        o->wanted[o->count++] = vertex;
     return err;
 }
 
-static enum tac_err take_vertices(struct tac_implicit *sim, const struct tac_vertex_rows *r)
+static enum tac_err list_vertices(struct tac_implicit *sim, const struct tac_checkpoint *c, struct owners *o)
+{
+    enum tac_err err = TAC_OK;
+    for (tac_lid k = 0; k < c->vertices.count; k++)
+        TAC_TRY(want(sim, o, c->vertices.id[k]));
+    for (tac_lid k = 0; k < c->script_count; k++)
+        TAC_TRY(want(sim, o, c->script[k].vertex));
+    for (int kind = 0; kind < TAC_KINDS; kind++)
+        for (tac_lid k = 0; k < c->element[kind].count; k++)
+            for (int i = 0; i < c->element[kind].nodes; i++) {
+                const struct tac_element_state *row = tac_element_row(&c->element[kind], k);
+                TAC_TRY(want(sim, o, row->vertex[row->vertex[i] >= 0 ? i : 0]));
+            }
+    TAC_TRY(tac_alloc(sim->ctx, o->count, sizeof *o->owner, &o->owner));
+done:
+    return err;
+}
+
+static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_checkpoint *c, struct owners *o)
 {
     enum tac_err err;
-    struct vertex *row = NULL, *all = NULL;
+    const struct tac_part *part = sim->scene->mesh->part;
+    TAC_TRY(tac_agree(sim->ctx, list_vertices(sim, c, o)));
+    if (part != NULL)
+        TAC_TRY(
+            tac_owners_find(sim->ctx, part->vertex_total, sim->owned, sim->id, NULL, o->count, o->wanted, o->owner));
+done:
+    return err;
+}
+
+static tac_lid own_vertex(const struct tac_implicit *sim, tac_gid id)
+{
+    return sim->id != NULL ? tac_id_find(sim->id, sim->owned, id) : id >= 0 && id < sim->owned ? (tac_lid)id : -1;
+}
+
+static enum tac_err take_vertices(struct tac_implicit *sim, const struct tac_vertex_rows *r, const int32_t *owner)
+{
+    enum tac_err err;
+    struct vertex *row = NULL, *mine = NULL;
     size_t total = 0;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)r->count, sizeof *row, &row));
     for (size_t k = 0; k < (size_t)r->count; k++) {
@@ -206,70 +212,107 @@ static enum tac_err take_vertices(struct tac_implicit *sim, const struct tac_ver
             memcpy(row[k].past, &r->past[TAC_PAST_NUMBERS * k], sizeof row[k].past);
     }
 done:
-    err = gather(sim->ctx, err, (size_t)r->count, row, sizeof *row, &all, &total);
+    err = tac_distribute(sim->ctx, err, (size_t)r->count, owner, row, sizeof *row, &mine, &total);
     for (size_t k = 0; k < total && !err; k++) {
-        const size_t v = (size_t)all[k].id;
-        TAC_CHECK(all[k].id >= 0 && all[k].id < sim->count);
-        memcpy(&sim->x[3 * v], all[k].x, sizeof all[k].x);
-        memcpy(&sim->v[3 * v], all[k].v, sizeof all[k].v);
+        const tac_lid own = own_vertex(sim, mine[k].id);
+        TAC_CHECK(own >= 0);
+        const size_t v = (size_t)own;
+        memcpy(&sim->x[3 * v], mine[k].x, sizeof mine[k].x);
+        memcpy(&sim->v[3 * v], mine[k].v, sizeof mine[k].v);
+        memcpy(&sim->impulse[3 * v], mine[k].impulse, sizeof mine[k].impulse);
         if (sim->past != NULL)
-            memcpy(past_of(sim, (tac_lid)v), all[k].past, sizeof all[k].past);
-        const tac_lid own = sim->id ? tac_id_find(sim->id, sim->owned, all[k].id) : (tac_lid)v;
-        if (own >= 0)
-            memcpy(&sim->impulse[3 * (size_t)own], all[k].impulse, sizeof all[k].impulse);
+            memcpy(&sim->past[TAC_PAST_NUMBERS * v], mine[k].past, sizeof mine[k].past);
     }
     free(row);
-    free(all);
+    free(mine);
     return err;
 }
 
-static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_checkpoint *c)
+static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
-    enum tac_err err;
-    struct script *row = NULL, *all = NULL;
+    struct tac_script_state *mine = NULL;
     size_t total = 0;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)c->script_count, sizeof *row, &row));
-    for (tac_lid k = 0; k < c->script_count; k++) {
-        row[k] = (struct script){.vertex = c->script[k].vertex, .on = c->script[k].on, .caught = c->script[k].caught};
-        memcpy(row[k].origin, c->script[k].origin, sizeof row[k].origin);
-        memcpy(row[k].force, c->script[k].force, sizeof row[k].force);
-    }
-done:
-    err = gather(sim->ctx, err, (size_t)c->script_count, row, sizeof *row, &all, &total);
+    enum tac_err err =
+        tac_distribute(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *mine, &mine, &total);
     for (size_t k = 0; k < total && !err; k++) {
-        const tac_gid v = all[k].vertex;
-        if (v < 0 || v >= sim->count || sim->scripts.script_of[v] < 0) {
+        const tac_lid v = own_vertex(sim, mine[k].vertex);
+        struct tac_implicit_script *s = v >= 0 ? tac_implicit_script(sim, v) : NULL;
+        if (s == NULL) {
             err = tac_fail(sim->ctx, TAC_ERR_INPUT,
                            "the checkpoint has a motion of vertex %" TAC_PRIGID
                            " that the scene has not; go on with the scene that the checkpoint is of",
-                           v);
+                           mine[k].vertex);
             break;
         }
-        struct tac_implicit_script *s = &sim->scripts.script[sim->scripts.script_of[v]];
-        s->on = all[k].on != 0;
-        s->caught = all[k].caught != 0;
-        memcpy(s->origin, all[k].origin, sizeof s->origin);
-        memcpy(s->force, all[k].force, sizeof s->force);
+        s->on = mine[k].on != 0;
+        s->caught = mine[k].caught != 0;
+        memcpy(s->origin, mine[k].origin, sizeof s->origin);
+        memcpy(s->force, mine[k].force, sizeof s->force);
     }
-    free(row);
-    free(all);
+    free(mine);
+    tac_implicit_scripts_tell(sim);
     return tac_agree(sim->ctx, err);
 }
 
-static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkpoint *c)
+/* Collective. Each row of a kind to all owners of its vertices; owner: (count, nodes). */
+static enum tac_err send_rests(struct tac_implicit *sim, const struct tac_element_states *s, const int32_t *owner,
+                               struct tac_element_states *mine)
+{
+    enum tac_err err;
+    const size_t nodes = (size_t)s->nodes, size = tac_element_row_size(s), most = nodes * (size_t)s->count;
+    char *row = NULL;
+    int32_t *to = NULL;
+    size_t n = 0, total = 0;
+    TAC_TRY(tac_alloc(sim->ctx, most, size, &row));
+    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
+    for (size_t k = 0; k < most; k++) {
+        bool sent = false;
+        for (size_t j = k - k % nodes; j < k; j++)
+            sent |= owner[j] == owner[k];
+        if (sent)
+            continue;
+        memcpy(row + size * n, tac_element_row(s, (tac_lid)(k / nodes)), size);
+        to[n++] = owner[k];
+    }
+done:
+    err = tac_distribute(sim->ctx, err, n, to, row, size, &mine->row, &total);
+    mine->count = (tac_lid)total;
+    free(row);
+    free(to);
+    return err;
+}
+
+static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
     enum tac_err err = TAC_OK;
     for (int kind = 0; kind < TAC_KINDS && !err; kind++) {
-        struct tac_element_states all = c->element[kind];
-        size_t total = 0;
-        all.row = NULL;
-        if (all.nodes > 0) /* on all ranks */
-            err = gather(sim->ctx, TAC_OK, (size_t)all.count, c->element[kind].row, tac_element_row_size(&all),
-                         &all.row, &total);
-        all.count = (tac_lid)total;
-        tac_implicit_rests_in(sim, kind, &all);
-        free(all.row);
+        const struct tac_element_states *s = &c->element[kind];
+        struct tac_element_states mine = {.nodes = s->nodes, .width = s->width};
+        if (s->nodes > 0) /* on all ranks */
+            err = send_rests(sim, s, owner, &mine);
+        if (!err)
+            tac_implicit_rests_in(sim, kind, &mine);
+        owner += (size_t)s->nodes * (size_t)s->count;
+        free(mine.row);
     }
+    return err;
+}
+
+/* Collective. The rows of all ranks to where they belong, and what is to be known of ghosts. */
+static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    struct owners o = {0};
+    TAC_TRY(find_owners(sim, c, &o));
+    TAC_TRY(take_vertices(sim, &c->vertices, o.owner));
+    TAC_TRY(take_scripts(sim, c, o.owner + c->vertices.count));
+    TAC_TRY(take_rests(sim, c, o.owner + c->vertices.count + c->script_count));
+    TAC_TRY(tac_implicit_ghosts_refresh(sim));
+    if (sim->past != NULL)
+        TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
+done:
+    free(o.wanted);
+    free(o.owner);
     return err;
 }
 
@@ -296,9 +339,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
                          "on with the scene that the checkpoint is of",
                          sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2 ? "bdf2" : "newmark"));
     sim->contact.touch_of = NULL;
-    TAC_TRY(take_vertices(sim, &c->vertices));
-    TAC_TRY(take_scripts(sim, c));
-    TAC_TRY(take_rests(sim, c));
+    TAC_TRY(take_rows(sim, c));
     sim->now = c->now;
     sim->step = step_of(sim, c->now);
     sim->level = c->trajectory.level;

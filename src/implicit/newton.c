@@ -14,12 +14,17 @@
 
 /* ---- iterates ---- */
 
-static double largest(const struct tac_implicit *sim, const double *p)
+/* Collective. The largest speed in sim->newton.p. */
+static enum tac_err largest_speed(struct tac_implicit *sim, double *speed)
 {
+    enum tac_err err;
     double most = 0;
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        most = fmax(most, fabs(p[c]));
-    return most;
+    for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
+        most = fmax(most, fabs(sim->newton.p[c]));
+    TAC_TRY(tac_implicit_over_ranks(sim, &most, 1, MPI_DOUBLE, MPI_MAX));
+    *speed = most / sim->scale.h;
+done:
+    return err;
 }
 
 static enum tac_err keep_iterate(struct tac_implicit *sim)
@@ -31,8 +36,7 @@ static enum tac_err keep_iterate(struct tac_implicit *sim)
     TAC_TRY(tac_grow(sim->ctx, &sim->kept.iterate, &sim->kept.iterate_capacity, (sim->kept.iterates + 1) * size + 1,
                      sizeof *sim->kept.iterate));
     for (size_t i = 0; i < (size_t)sim->owned; i++)
-        memcpy(&sim->kept.iterate[sim->kept.iterates * size + 3 * i],
-               &sim->x[3 * (size_t)tac_implicit_vertex(sim, (tac_lid)i)], 3 * sizeof *sim->x);
+        memcpy(&sim->kept.iterate[sim->kept.iterates * size + 3 * i], &sim->x[3 * i], 3 * sizeof *sim->x);
     sim->kept.iterates++;
 done:
     return err;
@@ -43,13 +47,11 @@ done:
 static bool goes_astray(const struct tac_implicit *sim)
 {
     const double most = fmax(TAC_ASTRAY * sim->part.ahead, TAC_ASTRAY_LEAST * sim->scale.diagonal_m);
-    for (size_t v = 0; v < (size_t)sim->count; v++) {
-        const int32_t s = sim->scripts.script_of[v];
-        for (size_t c = 3 * v; c < 3 * v + 3; c++)
+    for (tac_lid v = 0; v < sim->owned; v++)
+        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++)
             if (!(fabs(sim->x[c] - sim->newton.x0[c]) <= most) && sim->scene->mesh->ever_free[v] &&
-                !(s >= 0 && sim->scripts.script[s].on))
+                !tac_implicit_script_on(sim, v))
                 return true;
-    }
     return false;
 }
 
@@ -59,9 +61,13 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim)
     double *x = sim->x;
     sim->x = sim->newton.trial;
     sim->newton.trial = x;
-    const enum tac_err err = tac_implicit_touch(sim, sim->x);
-    sim->part.astray = sim->part.astray || goes_astray(sim);
-    return tac_agree(sim->ctx, err ? err : keep_iterate(sim));
+    enum tac_err err = tac_implicit_touch(sim, sim->x);
+    int astray = sim->part.astray || goes_astray(sim);
+    TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
+    TAC_TRY(tac_implicit_over_ranks(sim, &astray, 1, MPI_INT, MPI_MAX));
+    sim->part.astray = astray;
+done:
+    return err;
 }
 
 void tac_implicit_go(struct tac_implicit *sim, double share)
@@ -104,7 +110,7 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
             least = gap;
             key = c->key;
             for (int i = 0; i < 4; i++)
-                v[i] = c->v[i];
+                v[i] = i < tac_pair_vertices(c->form.type) ? tac_implicit_id(sim, c->v[i]) : -1;
         }
     }
     all = least;
@@ -141,9 +147,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
     while (again) {
         struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
         TAC_TRY(tac_implicit_direction(sim, sim->x, TAC_ROUGH));
-        *speed = largest(sim, sim->newton.p) / sim->scale.h;
+        TAC_TRY(largest_speed(sim, speed));
         for (tac_lid i = 0; i < sim->owned; i++) {
-            const size_t v = (size_t)tac_implicit_vertex(sim, i);
+            const size_t v = (size_t)i;
             if (sim->newton.held[v])
                 continue;
             tac_accum_add(&sum[0], tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
@@ -160,7 +166,7 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
     }
     if (*speed <= close) { /* if it is not only too rough */
         TAC_TRY(tac_implicit_sharpen(sim));
-        *speed = largest(sim, sim->newton.p) / sim->scale.h;
+        TAC_TRY(largest_speed(sim, speed));
     }
 done:
     return err;

@@ -16,24 +16,24 @@ enum {
     TAC_FEWEST = 1200
 };
 
-static inline bool tac_implicit_mine(const struct tac_implicit *sim, tac_lid v)
-{
-    return sim->owner == NULL || sim->owner[v] == sim->ctx->rank;
-}
-/* Does this rank enter a term over these vertices in sums? */
+/* Does this rank enter a term over these vertices in sums?  The owner of the lowest id does. */
 static inline bool tac_implicit_counts(const struct tac_implicit *sim, const tac_lid *v, int n)
 {
-    tac_lid low = v[0];
-    for (int i = 1; i < n; i++)
-        low = v[i] < low ? v[i] : low;
-    return tac_implicit_mine(sim, low);
+    return tac_stencil_mine(sim->scene, v, n);
 }
-static inline bool tac_implicit_reaches(const struct tac_implicit *sim, const tac_lid *v, int n)
+/* What a script does with a vertex, ghosts too. */
+static inline bool tac_implicit_scripted(const struct tac_implicit *sim, tac_lid v)
 {
-    bool mine = false;
-    for (int i = 0; i < n; i++)
-        mine |= tac_implicit_mine(sim, v[i]);
-    return mine;
+    return (sim->scripts.led[v] & TAC_SCRIPTED) != 0;
+}
+static inline bool tac_implicit_script_on(const struct tac_implicit *sim, tac_lid v)
+{
+    return (sim->scripts.led[v] & TAC_SCRIPT_ON) != 0;
+}
+/* The script of an own vertex, or NULL. */
+static inline struct tac_implicit_script *tac_implicit_script(const struct tac_implicit *sim, tac_lid v)
+{
+    return sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
 }
 static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n, double (*out)[3])
 {
@@ -43,8 +43,20 @@ static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n,
 
 /* Collective. Exact sums over all ranks, carried. */
 enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count);
-/* Collective. x (count, 3): own vertices' values to all ranks. */
-enum tac_err tac_implicit_share(struct tac_implicit *sim, double *x);
+/* Collective. The same number or numbers on all ranks: of all values the sum, the largest, ... */
+enum tac_err tac_implicit_over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op);
+
+/* implicit_ghosts.c. Collective. The halo, once the arrays of vertices are there. */
+enum tac_err tac_implicit_ghosts_create(struct tac_implicit *sim);
+void tac_implicit_ghosts_destroy(struct tac_implicit *sim);
+/* Local. The pairs of these vertices need their ghosts; keep: collective, frees the ghosts of contacts that were not
+ * marked, and brings all that is known of the others from their owners. */
+void tac_implicit_ghosts_mark(struct tac_implicit *sim, const tac_lid *v, int n);
+enum tac_err tac_implicit_ghosts_keep(struct tac_implicit *sim);
+/* Collective. All that is known of ghosts comes from their owners again; of a single array, (count, width), of at most
+ * TAC_PAST_NUMBERS; meshed: only that of the ghosts of elements, (meshed, width). */
+enum tac_err tac_implicit_ghosts_refresh(struct tac_implicit *sim);
+enum tac_err tac_implicit_share(struct tac_implicit *sim, double *value, int width, bool meshed);
 
 /* scheme.c. Local. Weights of the step that begins now. */
 void tac_implicit_begin_scheme(struct tac_implicit *sim);
@@ -70,6 +82,8 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
 
 /* scripts.c. Local. Which vertices are scripted at t = 0. */
 void tac_implicit_scripts_start(struct tac_implicit *sim);
+/* Local. Sets what is known of the scripts of own vertices (led). */
+void tac_implicit_scripts_tell(struct tac_implicit *sim);
 /* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
 
@@ -82,6 +96,10 @@ enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there);
 double tac_implicit_learning_speed(const struct tac_implicit *sim);
 /* Collective. They are not there, and Newton's method goes at `speed`: pulls harder, or lets multipliers learn. */
 enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
+
+/* implicit_balance.c. Local. All terms of this rank have been evaluated. */
+enum tac_implicit_work { TAC_WORK_ENERGY, TAC_WORK_GRADIENT, TAC_WORK_HESSIAN, TAC_WORKS };
+void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work);
 
 /* newton.c. Collective. To the minimum for the forces that friction goes by now; there: scripted vertices are. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there);
@@ -102,11 +120,20 @@ enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, d
 /* implicit_candidates.c. Collective. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
+/* Local. There are more vertices than before. */
+void tac_implicit_search_grows(struct tac_implicit *sim);
+/* Local. What this rank has spent on lists, s, by counts. */
+double tac_implicit_search_spent(const struct tac_implicit *sim);
+/* Local. The skin of lists and how it was found go to a simulation of other ranks; value: (TAC_TUNED). */
+enum { TAC_TUNED = 6 };
+void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value);
+void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
  * its thickness, there or on the way.  A list that still is so is kept. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
-/* The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do. */
-double tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p);
+/* Collective. The part of p for which to find pairs first: 1, unless p is long and the list that there is does not do.
+ */
+enum tac_err tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p, double *part);
 
 /* bound.c. Collective. The largest share of sim->newton.p that contact and elements allow. */
 enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share);
@@ -196,7 +223,7 @@ double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_slidi
 /* static.c. Collective. What is in the place of inertia with the static scheme; else the mesh' masses stay. */
 enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim);
 void tac_implicit_inertia_destroy(struct tac_implicit *sim);
-/* Local. TAC_ERR_INPUT: a static scene pushes a body that nothing can hold; alike on all ranks. */
+/* Collective. TAC_ERR_INPUT: a static scene pushes a body that nothing can hold; alike on all ranks. */
 enum tac_err tac_implicit_check_held(struct tac_implicit *sim);
 /* Collective. To the minimum for the forces that friction goes by now; with the static scheme to balance. */
 enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there);
@@ -217,11 +244,11 @@ bool tac_implicit_stiffen(struct tac_implicit *sim, double least);
 /* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 
-/* undo.c. Local. A copy of the state of now; brings it back. */
+/* undo.c. Local. A copy of the state of now.  Collective: brings it back. */
 struct tac_implicit_undo;
 enum tac_err tac_implicit_undo_create(struct tac_implicit *sim, struct tac_implicit_undo **out);
 void tac_implicit_undo_destroy(struct tac_implicit_undo **undo);
-void tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo *undo);
+enum tac_err tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo *undo);
 
 /* project.c. Local. Makes of a symmetric matrix, (3 nodes, 3 nodes), that is blind to translations the nearest positive
  * semi-definite one, looking at the nodes that are not held (nodes). */

@@ -17,14 +17,14 @@ static enum tac_err make_list(struct tac_implicit *sim, int k, bool *any)
     const size_t width = (size_t)l->element->width;
     bool yields = false;
     for (size_t e = 0; e < l->count && !yields; e++)
-        yields = yield_of(sim, l->element, tac_element_stencil(&sim->set.list[k], l->of[e])) > 0;
+        yields = yield_of(sim, l->element, tac_element_stencil(&sim->set.list[k], e)) > 0;
     if (!yields)
         return TAC_OK;
     *any = true;
     TAC_TRY(tac_alloc(sim->ctx, l->count, sizeof *l->yield, &l->yield));
     TAC_TRY(tac_alloc(sim->ctx, l->count * width, sizeof *l->rest, &l->rest));
     for (size_t e = 0; e < l->count; e++) {
-        const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+        const tac_lid *v = tac_element_stencil(&sim->set.list[k], e);
         const double yield = yield_of(sim, l->element, v);
         double at[TAC_ELEMENT_NODES][3], strain[TAC_ELEMENT_MEMORY];
         if (!(yield > 0))
@@ -44,8 +44,8 @@ enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim)
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(make_list(sim, k, &any));
     if (any) {
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->flow_pos, &sim->flow_pos));
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->flow_vel, &sim->flow_vel));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->meshed, sizeof *sim->flow_pos, &sim->flow_pos));
+        TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->meshed, sizeof *sim->flow_vel, &sim->flow_vel));
     }
 done:
     return err;
@@ -55,7 +55,7 @@ void tac_implicit_flow(struct tac_implicit *sim)
 {
     if (sim->flow_pos == NULL)
         return;
-    for (size_t v = 0; v < (size_t)sim->count; v++)
+    for (size_t v = 0; v < (size_t)sim->meshed; v++)
         memcpy(sim->flow_pos[v].x, &sim->x[3 * v], sizeof sim->flow_pos[v].x);
     for (int k = 0; k < sim->set.count; k++) {
         const struct tac_implicit_elements *l = &sim->list[k];
@@ -68,8 +68,8 @@ void tac_implicit_flow(struct tac_implicit *sim)
                                                 .h = 0};
             struct tac_book book = {0, 0};
             if (l->yield[e] > 0)
-                l->element->memory->tick_plastic(tac_element_record(&sim->set.list[k], l->of[e]), 1, &flowing,
-                                                 sim->flow_pos, sim->flow_vel, &book);
+                l->element->memory->tick_plastic(tac_element_record(&sim->set.list[k], e), 1, &flowing, sim->flow_pos,
+                                                 sim->flow_vel, &book);
         }
     }
 }
@@ -81,14 +81,14 @@ static enum tac_err rests_of_kind(struct tac_implicit *sim, int k, struct tac_el
     const struct tac_implicit_elements *l = &sim->list[k];
     const enum tac_err err = tac_alloc(sim->ctx, l->yield ? l->count : 0, tac_element_row_size(s), &s->row);
     for (size_t e = 0; !err && l->yield != NULL && e < l->count; e++) {
-        const tac_lid *v = tac_element_stencil(&sim->set.list[k], l->of[e]);
+        const tac_lid *v = tac_element_stencil(&sim->set.list[k], e);
         if (!(l->yield[e] > 0) || !l->counted[e])
             continue;
         struct tac_element_state *row = tac_element_row(s, s->count++);
-        row->id = sim->set.list[k].id[l->of[e]];
+        row->id = sim->set.list[k].id[e];
         row->has = TAC_ELEMENT_RESTS;
         for (int i = 0; i < s->nodes; i++)
-            row->vertex[i] = v[i];
+            row->vertex[i] = tac_implicit_id(sim, v[i]);
         memcpy(tac_element_rest(s, row), &l->rest[e * (size_t)s->width], (size_t)s->width * sizeof *l->rest);
     }
     if (s->count > 0)
@@ -121,12 +121,12 @@ void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_
         size_t low = 0, high = l->count;
         while (low < high) { /* ascending by id */
             const size_t middle = low + (high - low) / 2;
-            if (sim->set.list[k].id[l->of[middle]] < row->id)
+            if (sim->set.list[k].id[middle] < row->id)
                 low = middle + 1;
             else
                 high = middle;
         }
-        if (low < l->count && sim->set.list[k].id[l->of[low]] == row->id) /* else of other ranks */
+        if (low < l->count && sim->set.list[k].id[low] == row->id) /* else of other ranks */
             memcpy(&l->rest[low * (size_t)l->element->width], tac_element_rest(s, row),
                    (size_t)l->element->width * sizeof *l->rest);
     }

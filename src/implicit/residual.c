@@ -21,7 +21,7 @@
 
 static void keep_part(struct tac_implicit *sim, int part)
 {
-    const size_t size = 3 * (size_t)sim->count * sizeof(double);
+    const size_t size = 3 * (size_t)sim->owned * sizeof(double);
     memcpy(sim->newton.part[part], sim->newton.gradient, size);
     memset(sim->newton.gradient, 0, size);
 }
@@ -30,8 +30,8 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
 {
     double *g = sim->newton.gradient, *const *part = sim->newton.part;
     const double begin_s = tac_wall_s();
-    memset(g, 0, 3 * (size_t)sim->count * sizeof *g);
-    memset(sim->newton.gross, 0, (size_t)sim->count * sizeof *sim->newton.gross);
+    memset(g, 0, 3 * (size_t)sim->owned * sizeof *g);
+    memset(sim->newton.gross, 0, (size_t)sim->owned * sizeof *sim->newton.gross);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_wind(sim, x);
     keep_part(sim, TAC_PART_INERTIA);
@@ -41,7 +41,8 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     tac_implicit_add_friction(sim, x);
     tac_implicit_add_contact(sim, x);
     keep_part(sim, TAC_PART_CONTACT);
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
+    tac_implicit_count_work(sim, TAC_WORK_GRADIENT);
+    for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
         g[c] = part[TAC_PART_INERTIA][c] + part[TAC_PART_ELEMENTS][c] + part[TAC_PART_CONTACT][c];
     sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
 }
@@ -129,13 +130,6 @@ static bool spread(const struct tac_implicit *sim, struct largest *most)
     return any;
 }
 
-static enum tac_err over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
-{
-    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed in Newton's method");
-    return TAC_OK;
-}
-
 /* The largest sizes of all ranks, and what bodies touch by the pairs of all ranks. */
 static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *most)
 {
@@ -144,9 +138,9 @@ static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *m
     int any = true;
     find_held(sim, most);
     while (any) {
-        TAC_TRY(over_ranks(sim, most, count, MPI_DOUBLE, MPI_MAX));
+        TAC_TRY(tac_implicit_over_ranks(sim, most, count, MPI_DOUBLE, MPI_MAX));
         any = sim->newton.any_driven && spread(sim, most);
-        TAC_TRY(over_ranks(sim, &any, 1, MPI_INT, MPI_MAX));
+        TAC_TRY(tac_implicit_over_ranks(sim, &any, 1, MPI_INT, MPI_MAX));
     }
 done:
     return err;
@@ -182,21 +176,21 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, doubl
     TAC_TRY(tac_agree(sim->ctx, err));
     tac_implicit_gradient(sim, sim->x);
     for (tac_lid i = 0; i < sim->owned; i++) {
-        struct largest *l = &most[body_of(sim, tac_implicit_vertex(sim, i))];
-        sizes_at(sim, tac_implicit_vertex(sim, i), size);
-        l->pinned = fmax(l->pinned, sim->newton.held[tac_implicit_vertex(sim, i)]);
+        struct largest *l = &most[body_of(sim, i)];
+        sizes_at(sim, i, size);
+        l->pinned = fmax(l->pinned, sim->newton.held[i]);
         l->rest = fmax(l->rest, size[REST]);
         for (int k = 0; k < SIZES; k++)
             l->any = fmax(l->any, size[k]);
     }
     TAC_TRY(agree_on_largest(sim, most));
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t b = body_of(sim, tac_implicit_vertex(sim, i));
-        sizes_at(sim, tac_implicit_vertex(sim, i), size);
+        const size_t b = body_of(sim, i);
+        sizes_at(sim, i, size);
         for (int k = 0; k < SIZES && most[b].any > 0; k++)
             sum[b].size[k] += (int64_t)(size[k] / most[b].any * TAC_PARTS_OF_LARGEST + .5);
     }
-    TAC_TRY(over_ranks(sim, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_implicit_over_ranks(sim, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
     *residual = 0;
     for (size_t b = 0; b < bodies; b++)
         if (most[b].rest > unfelt && !(rests && most[b].touches == NOTHING_HELD && !(most[b].pinned > 0)))

@@ -84,7 +84,7 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
 {
     const double h = sim->scale.h, w = sim->weight, *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
     const enum tac_implicit_scheme scheme = scheme_of(sim);
-    for (size_t v = 0; v < (size_t)sim->count; v++)
+    for (size_t v = 0; v < (size_t)sim->owned; v++)
         for (size_t k = 0; k < 3; k++) {
             const double x = sim->x[3 * v + k], u = sim->v[3 * v + k];
             const double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
@@ -103,7 +103,7 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
             continue;
         tac_implicit_load(sim, l, push);
         for (int i = 0; i < l->count; i++)
-            for (size_t k = 0; k < 3 && sim->inertia[l->v[i]] > 0; k++)
+            for (size_t k = 0; k < 3 && l->v[i] < sim->owned && sim->inertia[l->v[i]] > 0; k++)
                 sim->newton.ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / sim->inertia[l->v[i]];
     }
 }
@@ -175,14 +175,13 @@ void tac_implicit_begin_dampers(struct tac_implicit *sim)
 /* Is v where the script or nothing moves it? Then it has no acceleration of its own. */
 static bool is_led(const struct tac_implicit *sim, tac_lid v)
 {
-    return !sim->scene->mesh->ever_free[v] ||
-           (sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on);
+    return !sim->scene->mesh->ever_free[v] || tac_implicit_script_on(sim, v);
 }
 
 /* Forces at t = 0, times -weight, into sim->newton.gradient. */
 static void push_at_start(struct tac_implicit *sim)
 {
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
     tac_implicit_add_elements(sim, sim->x, false);
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         if (!(w.list->damping[w.e] > 0))
@@ -215,14 +214,12 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
     if (sim->now > 0 || scheme_of(sim) != TAC_IMPLICIT_NEWMARK)
         return TAC_OK;
     push_at_start(sim);
-    for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
-        sim->newton.trial[c] = sim->newton.gradient[c];
-    TAC_TRY(tac_implicit_share(sim, sim->newton.trial));
-    for (size_t v = 0; v < (size_t)sim->count; v++)
+    for (size_t v = 0; v < (size_t)sim->owned; v++)
         for (size_t k = 0; k < 3; k++)
-            sim->past[TAC_PAST_NUMBERS * v + k] = is_led(sim, (tac_lid)v) || !(mass[v] > 0)
-                                                      ? 0
-                                                      : g[k] - sim->newton.trial[3 * v + k] / (sim->weight * mass[v]);
+            sim->past[TAC_PAST_NUMBERS * v + k] =
+                is_led(sim, (tac_lid)v) || !(mass[v] > 0)
+                    ? 0
+                    : g[k] - (sim->newton.gradient[3 * v + k] + 0.) / (sim->weight * mass[v]);
     for (size_t e = 0; e < sim->given.loads.count; e++) {
         const struct tac_load_element *l = &sim->given.loads.element[e];
         double at[4][3] = {{0}}, push[3][3], centre[3];
@@ -236,6 +233,7 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
                 sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + k] += push[i][k] / mass[l->v[i]];
     }
     start_wind(sim);
+    TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
 done:
     return err;
 }
@@ -245,7 +243,7 @@ void tac_implicit_end_scheme(struct tac_implicit *sim)
     const double h = sim->scale.h;
     const enum tac_implicit_scheme scheme = scheme_of(sim);
     const bool remembers_places = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2;
-    for (size_t v = 0; v < (size_t)sim->count; v++) {
+    for (size_t v = 0; v < (size_t)sim->meshed; v++) {
         const bool led = is_led(sim, (tac_lid)v);
         double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
         for (size_t k = 0; k < 3; k++) {

@@ -25,8 +25,7 @@ static void hand_over(struct tac_implicit *sim, tac_lid v, bool caught)
 {
     const double m = sim->scene->mesh->mass[v], *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v];
     const double energy = m * ((sim->is_static ? 0 : .5 * tac_dot(u, u)) - tac_dot(sim->scene->settings->gravity, x));
-    if (tac_implicit_mine(sim, v))
-        tac_accum_add(&sim->books.work, caught ? -energy : energy);
+    tac_accum_add(&sim->books.work, caught ? -energy : energy);
 }
 
 static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool on)
@@ -41,10 +40,19 @@ static void take(struct tac_implicit *sim, struct tac_implicit_script *s, bool o
         memset(s->force, 0, sizeof s->force);
 }
 
+void tac_implicit_scripts_tell(struct tac_implicit *sim)
+{
+    for (size_t k = 0; k < sim->scripts.script_count; k++) {
+        const struct tac_implicit_script *s = &sim->scripts.script[k];
+        sim->scripts.led[s->vertex] = s->on ? TAC_SCRIPTED | TAC_SCRIPT_ON : TAC_SCRIPTED;
+    }
+}
+
 void tac_implicit_scripts_start(struct tac_implicit *sim)
 {
     for (size_t k = 0; k < sim->scripts.script_count; k++)
         take(sim, &sim->scripts.script[k], holds(sim, &sim->scene->settings->motion[sim->scripts.script[k].motion], 0));
+    tac_implicit_scripts_tell(sim);
 }
 
 void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
@@ -60,11 +68,12 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
             tac_motion_place(sim->scene, m, s->origin, to, s->target);
         memset(s->lambda, 0, sizeof s->lambda);
     }
+    tac_implicit_scripts_tell(sim);
 }
 
 void tac_implicit_scripts_push(struct tac_implicit *sim)
 {
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
     tac_implicit_add_elements(sim, sim->x, false);
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         struct tac_implicit_script *s = &sim->scripts.script[k];
@@ -82,7 +91,7 @@ static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         const struct tac_implicit_script *s = &sim->scripts.script[k];
         double now[3], first[3];
-        if (!s->on || !tac_implicit_mine(sim, s->vertex))
+        if (!s->on)
             continue;
         tac_sub(now, s->target, &sim->x[3 * (size_t)s->vertex]);
         tac_sub(first, s->target, &sim->newton.x0[3 * (size_t)s->vertex]);
@@ -95,11 +104,18 @@ static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
     return err;
 }
 
-/* sim->newton.p: scripted vertices straight to their targets; all others on with their velocities, if `all`.  Has a
- * script a way to go? */
-static bool point(struct tac_implicit *sim, bool all)
+/* Has the scene a script?  Alike on all ranks. */
+static bool has_scripts(const struct tac_implicit *sim)
 {
-    bool any = false;
+    return sim->scene->settings->motion_count > 0;
+}
+
+/* Collective. sim->newton.p: scripted vertices straight to their targets; all others on with their velocities, if
+ * `all`.  *any: a script has a way to go. */
+static enum tac_err point(struct tac_implicit *sim, bool all, bool *any)
+{
+    enum tac_err err = TAC_OK;
+    int goes = 0;
     for (size_t v = 0; v < (size_t)sim->count; v++)
         for (size_t c = 3 * v; c < 3 * v + 3; c++)
             sim->newton.p[c] = all && !sim->newton.held[v] ? sim->scale.h * sim->v[c] + 0. : 0;
@@ -108,10 +124,25 @@ static bool point(struct tac_implicit *sim, bool all)
         for (size_t c = 0; s->on && c < 3; c++) {
             double *p = &sim->newton.p[3 * (size_t)s->vertex + c];
             *p = s->target[c] - sim->x[3 * (size_t)s->vertex + c];
-            any |= *p != 0;
+            goes |= *p != 0;
         }
     }
-    return any;
+    if (has_scripts(sim)) {
+        TAC_TRY(tac_implicit_over_ranks(sim, &goes, 1, MPI_INT, MPI_MAX));
+        TAC_TRY(tac_implicit_share(sim, sim->newton.p, 3, false));
+    }
+    *any = goes;
+done:
+    return err;
+}
+
+/* From now on scripted vertices are held. */
+static void hold(struct tac_implicit *sim)
+{
+    for (tac_lid v = 0; v < sim->count && has_scripts(sim); v++)
+        if (tac_implicit_scripted(sim, v))
+            sim->newton.held[v] = tac_implicit_script_on(sim, v);
+    sim->newton.pull = 0;
 }
 
 /* Goes this share of sim->newton.p; all of it: scripted vertices are held there. */
@@ -124,40 +155,36 @@ static enum tac_err go_to(struct tac_implicit *sim, double share, bool *there)
         const struct tac_implicit_script *s = &sim->scripts.script[k];
         if (s->on)
             memcpy(&sim->newton.trial[3 * (size_t)s->vertex], s->target, sizeof s->target);
-        sim->newton.held[s->vertex] = s->on;
     }
-    TAC_TRY(tac_implicit_accept(sim));
+    if (*there && has_scripts(sim))
+        TAC_TRY(tac_implicit_share(sim, sim->newton.trial, 3, false));
     if (*there)
-        sim->newton.pull = 0;
+        hold(sim);
+    TAC_TRY(tac_implicit_accept(sim));
 done:
     return err;
-}
-
-static void hold(struct tac_implicit *sim)
-{
-    for (size_t k = 0; k < sim->scripts.script_count; k++)
-        sim->newton.held[sim->scripts.script[k].vertex] = sim->scripts.script[k].on;
-    sim->newton.pull = 0;
 }
 
 /* What a scripted surface pushes ahead of it has mostly the speed to go with it.  If it stood, the surface would stop
  * before it, and what it carries would have to be pulled on by a force that is not known yet. */
 enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
 {
-    enum tac_err err = TAC_OK;
+    enum tac_err err;
     double share;
+    bool any;
     *there = true;
-    if (!point(sim, true)) {
+    TAC_TRY(point(sim, true, &any));
+    if (!any) {
         hold(sim);
         return TAC_OK;
     }
     TAC_TRY(tac_implicit_reach(sim, &share));
     if (share < 1) { /* what is free may be in its own way */
         const double all = share;
-        point(sim, false);
+        TAC_TRY(point(sim, false, &any));
         TAC_TRY(tac_implicit_reach(sim, &share));
         if (share <= all) {
-            point(sim, true);
+            TAC_TRY(point(sim, true, &any));
             TAC_TRY(tac_implicit_reach(sim, &share)); /* again, for the list of pairs must be that of this way */
         }
     }
@@ -180,8 +207,10 @@ static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
     double share;
+    bool any;
     *there = true;
-    if (!point(sim, false)) {
+    TAC_TRY(point(sim, false, &any));
+    if (!any) {
         hold(sim);
         return TAC_OK;
     }

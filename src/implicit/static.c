@@ -24,14 +24,16 @@ enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
     if (!sim->is_static)
         return TAC_OK;
     TAC_TRY(tac_implicit_vertex_stiffness(sim, &stiff, &mean));
-    for (tac_lid v = 0; v < sim->count; v++)
+    for (tac_lid v = 0; v < sim->owned; v++)
         if (sim->scene->mesh->ever_free[v] && mean[v] > 0) {
             tac_accum_add(&sum, mean[v]);
             count++;
         }
+    TAC_TRY(tac_implicit_sum(sim->ctx, &sum, 1));
+    TAC_TRY(tac_implicit_over_ranks(sim, &count, 1, MPI_INT64_T, MPI_SUM));
     /* Particles have no elements; where nothing has any, the scale is arbitrary. */
     const double h = sim->scale.h, usual = count > 0 ? h * h * (tac_accum_value(&sum) / (double)count) : 1;
-    for (tac_lid v = 0; v < sim->count; v++) {
+    for (tac_lid v = 0; v < sim->owned; v++) {
         mean[v] = mean[v] > 0 ? h * h * mean[v] : usual;
         if (sim->scripts.script_of[v] >= 0) /* with which a script pulls at it */
             sim->scripts.script[sim->scripts.script_of[v]].mass = mean[v];
@@ -54,60 +56,77 @@ void tac_implicit_inertia_destroy(struct tac_implicit *sim)
 
 /* ---- is everything held? ---- */
 
-/* Does something from outside push a body? */
-static bool is_pushed(const struct tac_implicit *sim, tac_lid body)
+/* What is true of a body. */
+enum { HAS_FREE = 1, HAS_LED = 2, IS_PUSHED = 4 };
+
+/* Of this rank's vertices, and of what pushes them. */
+static void look_at_bodies(const struct tac_implicit *sim, uint8_t *facts)
 {
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
     const double *g = sim->scene->settings->gravity;
-    bool pushed = g[0] != 0 || g[1] != 0 || g[2] != 0;
-    for (size_t e = 0; e < sim->given.loads.count && !pushed; e++)
-        pushed = sim->scene->mesh->vertex_body[sim->given.loads.element[e].v[0]] == body;
-    return pushed;
+    const bool pulled = g[0] != 0 || g[1] != 0 || g[2] != 0;
+    for (tac_lid v = 0; v < sim->owned; v++) {
+        uint8_t *f = &facts[mesh->vertex_body[v]];
+        *f |= mesh->ever_free[v] ? HAS_FREE : HAS_LED;
+        *f |= sim->scripts.script_of[v] >= 0 ? HAS_LED : 0;
+        *f |= pulled ? IS_PUSHED : 0;
+    }
+    for (size_t e = 0; e < sim->given.loads.count; e++)
+        facts[mesh->vertex_body[sim->given.loads.element[e].v[0]]] |= IS_PUSHED;
 }
 
 /* Known before the first increment: of a body that is pushed no vertex is ever led, and it can touch no other body. */
 enum tac_err tac_implicit_check_held(struct tac_implicit *sim)
 {
+    enum tac_err err;
     const struct tac_settings *s = sim->scene->settings;
+    uint8_t *facts = NULL;
     if (!sim->is_static)
         return TAC_OK;
-    for (tac_lid b = 0; b < s->body_count; b++) {
-        bool free = false, led = false;
-        for (tac_lid v = s->body[b].vertex_begin; v < s->body[b].vertex_end; v++) {
-            free |= sim->scene->mesh->ever_free[v] != 0;
-            led |= !sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0;
-        }
-        if (free && !led && is_pushed(sim, b) && (s->body_count == 1 || !(s->contact.thickness > 0)))
-            return tac_fail(
-                sim->ctx, TAC_ERR_INPUT,
-                "bodies.%s: nothing holds \"%.60s\" against what pushes it, and it can touch no other body; "
-                "with integrator.scheme \"static\" give it a motion or a fixed neighbour, or take the "
-                "scheme \"euler\"",
-                s->body[b].name, s->body[b].name);
-    }
-    return TAC_OK;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)s->body_count, sizeof *facts, &facts)));
+    look_at_bodies(sim, facts);
+    TAC_TRY(tac_implicit_over_ranks(sim, facts, (int)s->body_count, MPI_UINT8_T, MPI_BOR));
+    for (tac_lid b = 0; b < s->body_count && !err; b++)
+        if (facts[b] == (HAS_FREE | IS_PUSHED) && (s->body_count == 1 || !(s->contact.thickness > 0)))
+            err = tac_fail(sim->ctx, TAC_ERR_INPUT,
+                           "bodies.%s: nothing holds \"%.60s\" against what pushes it, and it can touch no other body; "
+                           "with integrator.scheme \"static\" give it a motion or a fixed neighbour, or take the "
+                           "scheme \"euler\"",
+                           s->body[b].name, s->body[b].name);
+done:
+    free(facts);
+    return err;
 }
 
-/* All ranks know all places: of equals it is the first vertex. */
+/* Collective. Of equals it is the first vertex. */
 static enum tac_err check_near(struct tac_implicit *sim)
 {
-    double most = 0;
-    tac_lid far = 0;
-    for (tac_lid v = 0; v < sim->count; v++) {
+    enum tac_err err;
+    double most = 0, all;
+    tac_gid far = 0;
+    for (tac_lid v = 0; v < sim->owned; v++) {
         double r[3];
         tac_sub(r, &sim->x[3 * (size_t)v], &sim->newton.x0[3 * (size_t)v]);
         const double way = sqrt(tac_dot(r, r));
         if (!sim->newton.held[v] && !(way <= most)) {
-            most = way;
-            far = v;
+            most = way == way ? way : INFINITY;
+            far = tac_implicit_id(sim, v);
         }
     }
-    if (most <= TAC_STATIC_AWAY * sim->scale.diagonal_m)
+    all = most;
+    TAC_TRY(tac_implicit_over_ranks(sim, &all, 1, MPI_DOUBLE, MPI_MAX));
+    if (all <= TAC_STATIC_AWAY * sim->scale.diagonal_m)
         return TAC_OK;
+    if (most < all)
+        far = INT64_MAX;
+    TAC_TRY(tac_implicit_over_ranks(sim, &far, 1, TAC_GID_MPI, MPI_MIN));
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "at t = %.9g s nothing holds \"%.60s\": it goes %.3g m in one increment; with integrator.scheme "
                     "\"static\" let a motion or a contact hold it, or take the scheme \"euler\"",
                     (double)sim->now * sim->scene->settings->quantum_s,
-                    sim->scene->settings->body[sim->scene->mesh->vertex_body[far]].name, most);
+                    sim->scene->settings->body[tac_scene_body_of(sim->scene, far)].name, all);
+done:
+    return err;
 }
 
 /* ---- an increment ---- */

@@ -17,11 +17,11 @@ tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k)
 static void begin_held(struct tac_implicit *sim)
 {
     for (tac_lid v = 0; v < sim->count; v++)
-        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
+        sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && !tac_implicit_scripted(sim, v);
 }
 
-/* How far a vertex would go, m. */
-static double foretold(const struct tac_implicit *sim)
+/* Collective. How far a vertex would go, m. */
+static enum tac_err foretell(struct tac_implicit *sim, double *ahead)
 {
     double most = 0, *way = sim->newton.p; /* of the wind, which is no part of x^ */
     memset(way, 0, 3 * (size_t)sim->count * sizeof *way);
@@ -33,14 +33,14 @@ static double foretold(const struct tac_implicit *sim)
             for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0; c++)
                 way[3 * (size_t)l->v[i] + c] += sim->weight * push[c] / sim->scene->mesh->mass[l->v[i]];
     }
-    for (size_t v = 0; v < (size_t)sim->count; v++) {
-        const struct tac_implicit_script *s =
-            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
+    for (size_t v = 0; v < (size_t)sim->owned; v++) {
+        const struct tac_implicit_script *s = tac_implicit_script(sim, (tac_lid)v);
         const double *to = s != NULL && s->on ? s->target : &sim->newton.ahead[3 * v];
         for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
             most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(way[3 * v + c]));
     }
-    return most;
+    *ahead = most;
+    return tac_implicit_over_ranks(sim, ahead, 1, MPI_DOUBLE, MPI_MAX);
 }
 
 static enum tac_err begin(struct tac_implicit *sim)
@@ -52,13 +52,14 @@ static enum tac_err begin(struct tac_implicit *sim)
     memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
     tac_implicit_scripts_begin(sim, sim->part.from, sim->part.to);
     begin_held(sim);
+    TAC_TRY(tac_implicit_ghosts_refresh(sim));
     tac_implicit_begin_scheme(sim);
     if (sim->now == 0)
         tac_implicit_scripts_push(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
     tac_implicit_begin_wind(sim);
-    sim->part.ahead = foretold(sim);
+    TAC_TRY(foretell(sim, &sim->part.ahead));
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
@@ -91,12 +92,10 @@ done:
 static void tell_record(struct tac_implicit *sim)
 {
     for (size_t n = 0; n < sim->kept.iterates; n++)
-        for (tac_lid i = 0; i < sim->owned; i++) {
-            const tac_lid v = tac_implicit_vertex(sim, i);
-            if (sim->scene->mesh->ever_free[v] || sim->scripts.script_of[v] >= 0)
+        for (tac_lid i = 0; i < sim->owned; i++)
+            if (sim->scene->mesh->ever_free[i] || sim->scripts.script_of[i] >= 0)
                 tac_recorder_keep(sim->kept.record, i, sim->kept.t[n],
                                   &sim->kept.iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
-        }
 }
 
 /* Of any rank alike: without it friction's forces need not be taken anew. */
@@ -205,15 +204,16 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
         if (unsolved && !again)
             tell_halves(sim->ctx, level);
         *done = false;
-        tac_implicit_undo(sim, undo);
         if (again) {
             sim->ctx->error[0] = '\0';
             err = TAC_OK;
         }
+        const enum tac_err undone = tac_implicit_undo(sim, undo);
+        err = err ? err : undone;
     } else if (*done) {
         err = finish(sim);
     } else {
-        tac_implicit_undo(sim, undo);
+        err = tac_implicit_undo(sim, undo);
     }
 done:
     tac_implicit_undo_destroy(&undo);
@@ -268,7 +268,7 @@ static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
         warn(sim, (double)from * sim->scene->settings->quantum_s, deepest, astray);
 done:
     if (err && undo != NULL)
-        tac_implicit_undo(sim, undo);
+        (void)tac_implicit_undo(sim, undo); /* the run has an error already */
     tac_implicit_undo_destroy(&undo);
     sim->part = (struct tac_implicit_part){.level = 0};
     sim->scale.h = sim->scene->settings->implicit.step_s;

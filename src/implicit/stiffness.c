@@ -41,12 +41,12 @@ static double least_eigenvalue(double a[3][3])
 enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **least, double **mean)
 {
     enum tac_err err;
-    const size_t n = (size_t)sim->count;
+    const size_t n = (size_t)sim->meshed, own = (size_t)sim->owned;
     double *block = NULL, *both = NULL;
     err = tac_alloc(sim->ctx, n, sizeof **least, least);
     err = err ? err : tac_alloc(sim->ctx, n, sizeof **mean, mean);
-    err = err ? err : tac_alloc(sim->ctx, 9 * n, sizeof *block, &block);
-    err = err ? err : tac_alloc(sim->ctx, 3 * n, sizeof *both, &both);
+    err = err ? err : tac_alloc(sim->ctx, 9 * own, sizeof *block, &block);
+    err = err ? err : tac_alloc(sim->ctx, 2 * n, sizeof *both, &both);
     TAC_TRY(tac_agree(sim->ctx, err));
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const int size = 3 * w.nodes;
@@ -54,21 +54,20 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
         tac_implicit_gather(sim->scene->mesh->x, w.v, w.nodes, at);
         tac_element_hessian(w.list->element, w.record, NULL, at, dense);
         for (int i = 0; i < w.nodes; i++)
-            for (int k = 0; k < 3; k++)
+            for (int k = 0; k < 3 && w.v[i] < sim->owned; k++)
                 for (int l = 0; l < 3; l++)
                     block[9 * (size_t)w.v[i] + (size_t)(3 * k + l)] += dense[size * (3 * i + k) + 3 * i + l];
     }
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+    for (size_t v = 0; v < own; v++) {
         double a[3][3];
         memcpy(a, &block[9 * v], sizeof a);
-        both[3 * v + 1] = fmax(0, (a[0][0] + a[1][1] + a[2][2]) / 3);
-        both[3 * v] = fmax(0, least_eigenvalue(a));
+        both[2 * v + 1] = fmax(0, (a[0][0] + a[1][1] + a[2][2]) / 3);
+        both[2 * v] = fmax(0, least_eigenvalue(a));
     }
-    TAC_TRY(tac_implicit_share(sim, both));
+    TAC_TRY(tac_implicit_share(sim, both, 2, true));
     for (size_t v = 0; v < n; v++) {
-        (*least)[v] = both[3 * v];
-        (*mean)[v] = both[3 * v + 1];
+        (*least)[v] = both[2 * v] + 0.;
+        (*mean)[v] = both[2 * v + 1] + 0.;
     }
 done:
     free(block);
@@ -83,14 +82,15 @@ enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
     double *mean = NULL;
     const enum tac_err err = tac_implicit_vertex_stiffness(sim, &sim->contact.stiff, &mean);
     free(mean);
+    if (sim->halo != NULL)
+        tac_halo_grows(sim->halo, &sim->contact.stiff, sizeof *sim->contact.stiff);
     return err;
 }
 
 /* Is a vertex free to give way? */
 static bool gives_way(const struct tac_implicit *sim, tac_lid v)
 {
-    const int32_t s = sim->scripts.script_of[v];
-    return sim->scene->mesh->ever_free[v] && !(s >= 0 && sim->scripts.script[s].on);
+    return sim->scene->mesh->ever_free[v] && !tac_implicit_script_on(sim, v);
 }
 
 /* Mean stiffness of some vertices, in the units of the potential (kg); INFINITY if one of them does not give way. */
@@ -139,12 +139,12 @@ static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
     struct tac_accum sum[2] = {{{0}, 0, 0}};
     double b[3];
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t v = (size_t)tac_implicit_vertex(sim, i);
+        const size_t v = (size_t)i;
         const double *g = &sim->newton.gradient[3 * v], *speed = &sim->v[3 * v];
         const double push = sim->scale.mean_mass * sim->scale.h;
         if (sim->newton.held[v])
             continue;
-        const bool scripted = sim->scripts.script_of[v] >= 0 && sim->scripts.script[sim->scripts.script_of[v]].on;
+        const bool scripted = tac_implicit_script_on(sim, i);
         tac_accum_add(&sum[0], scripted ? push * push * tac_dot(speed, speed) : tac_dot(g, g));
         tac_accum_add(&sum[1], 1);
     }
@@ -190,7 +190,7 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
         *kappa = settings->stiffness;
         return TAC_OK;
     }
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->count * sizeof *sim->newton.gradient);
+    memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
     return stiffness_of_forces(sim, kappa);

@@ -22,6 +22,7 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     tac_solver_destroy(&s->solver);
     free(s->id);
     free(s->owner);
+    free(s->vertex);
     free(s->local);
     free(s->diagonal);
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
@@ -35,51 +36,67 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     *system = NULL;
 }
 
-/* Own vertices first, then all others: which of those a rank needs changes with every contact. */
-static void number_nodes(struct tac_implicit *sim, struct tac_implicit_system *s)
+/* The vertices that this rank knows now. */
+static enum tac_err number_nodes(struct tac_implicit *sim, struct tac_implicit_system *s)
 {
-    tac_lid own = 0, other = sim->owned;
+    enum tac_err err;
+    const struct tac_part *part = sim->scene->mesh->part;
+    const size_t n = (size_t)sim->count;
+    tac_lid place = 0;
+    TAC_TRY(tac_grow(sim->ctx, &s->id, &s->id_capacity, n, sizeof *s->id));
+    TAC_TRY(tac_grow(sim->ctx, &s->owner, &s->owner_capacity, n, sizeof *s->owner));
+    TAC_TRY(tac_grow(sim->ctx, &s->vertex, &s->vertex_capacity, n, sizeof *s->vertex));
+    TAC_TRY(tac_grow(sim->ctx, &s->local, &s->local_capacity, n, sizeof *s->local));
+    TAC_TRY(tac_grow(sim->ctx, &s->solution, &s->solution_capacity, 3 * n, sizeof *s->solution));
     for (tac_lid v = 0; v < sim->count; v++) {
-        const tac_lid place = tac_implicit_mine(sim, v) ? own++ : other++;
-        s->local[v] = place;
-        s->id[place] = v;
-        s->owner[place] = sim->owner ? sim->owner[v] : 0;
+        if (part != NULL && part->vertex_id[v] < 0) /* out of use */
+            continue;
+        s->id[place] = tac_implicit_id(sim, v);
+        s->owner[place] = part != NULL ? part->owner[v] : 0;
+        s->vertex[place] = v;
+        s->local[v] = place++;
     }
-    s->nodes = (struct tac_nodes){sim->count, sim->owned, s->id, s->owner};
+    s->nodes = (struct tac_nodes){place, sim->owned, s->id, s->owner};
+done:
+    return err;
+}
+
+static enum tac_err make_arrays(struct tac_implicit *sim, struct tac_implicit_system *s)
+{
+    enum tac_err err;
+    const size_t own = (size_t)sim->owned;
+    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->diagonal, &s->diagonal));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->b, &s->b));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->position, &s->position));
+    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->fixed, &s->fixed));
     for (tac_lid i = 0; i < sim->owned; i++)
         s->diagonal[i] = i;
+    for (int k = 0; k < sim->set.count; k++) {
+        const struct tac_implicit_elements *l = &sim->list[k];
+        const size_t m = (size_t)l->element->nodes;
+        TAC_TRY(tac_alloc(sim->ctx, l->count * m, sizeof *s->element_node[k], &s->element_node[k]));
+        for (size_t e = 0; e < l->count; e++) /* their vertices are the first nodes, in their own order */
+            memcpy(&s->element_node[k][e * m], tac_element_stencil(&sim->set.list[k], e), m * sizeof(tac_lid));
+    }
+done:
+    return err;
 }
 
 enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
 {
     enum tac_err err;
     struct tac_implicit_system *s = NULL;
-    const size_t n = (size_t)sim->count, own = (size_t)sim->owned;
-    TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *s, &s));
+    int solids = sim->scene->mesh->tetrahedron_count > 0;
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 1, sizeof *s, &s)));
     sim->system = s;
-    s->solids = sim->scene->mesh->tetrahedron_count > 0;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->id, &s->id));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->owner, &s->owner));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *s->local, &s->local));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *s->solution, &s->solution));
-    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->diagonal, &s->diagonal));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->b, &s->b));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->position, &s->position));
-    TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->fixed, &s->fixed));
-    number_nodes(sim, s);
-    for (int k = 0; k < sim->set.count; k++) {
-        const struct tac_implicit_elements *l = &sim->list[k];
-        const size_t m = (size_t)l->element->nodes;
-        TAC_TRY(tac_alloc(sim->ctx, l->count * m, sizeof *s->element_node[k], &s->element_node[k]));
-        for (size_t e = 0; e < l->count; e++)
-            for (size_t i = 0; i < m; i++)
-                s->element_node[k][e * m + i] = s->local[tac_element_stencil(&sim->set.list[k], l->of[e])[i]];
-    }
-done:
-    err = tac_agree(sim->ctx, err);
+    TAC_TRY(tac_implicit_over_ranks(sim, &solids, 1, MPI_INT, MPI_MAX));
+    s->solids = solids;
+    TAC_TRY(tac_agree(sim->ctx, make_arrays(sim, s)));
     static const char *const kind[] = {[TAC_SOLVER_INVARIANT] = "invariant", [TAC_SOLVER_PETSC] = "petsc"};
     const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
-    return err ? err : tac_solver_create(sim->ctx, kind[settings->solver], settings->solver_options, &s->solver);
+    TAC_TRY(tac_solver_create(sim->ctx, kind[settings->solver], settings->solver_options, &s->solver));
+done:
+    return err;
 }
 
 enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
@@ -97,11 +114,10 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
 {
     struct tac_implicit_system *s = sim->system;
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t v = (size_t)tac_implicit_vertex(sim, i);
-        s->fixed[i] = sim->newton.held[v];
-        for (size_t k = 0; k < 3; k++) {
-            s->position[3 * (size_t)i + k] = x[3 * v + k];
-            s->b[3 * (size_t)i + k] = sim->newton.held[v] ? 0 : -sim->newton.gradient[3 * v + k];
+        s->fixed[i] = sim->newton.held[i];
+        for (size_t c = 3 * (size_t)i; c < 3 * (size_t)i + 3; c++) {
+            s->position[c] = x[c];
+            s->b[c] = sim->newton.held[i] ? 0 : -sim->newton.gradient[c];
         }
     }
     for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
@@ -109,8 +125,8 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
         const double force =
             tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * tac_implicit_foreseen_force(f, x);
         for (int i = 0; i < tac_pair_vertices(f->type); i++)
-            for (size_t k = 0; tac_implicit_mine(sim, f->v[i]) && !sim->newton.held[f->v[i]] && k < 3; k++)
-                s->b[3 * (size_t)s->local[f->v[i]] + k] -= force * f->w[i] * f->n[k];
+            for (size_t k = 0; f->v[i] < sim->owned && !sim->newton.held[f->v[i]] && k < 3; k++)
+                s->b[3 * (size_t)f->v[i] + k] -= force * f->w[i] * f->n[k];
     }
 }
 
@@ -163,9 +179,9 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
         err = TAC_OK;
     }
     sim->last_step.linear += result.iterations;
-    for (tac_lid i = 0; i < sim->count && !err; i++)
+    for (tac_lid i = 0; i < s->nodes.count && !err; i++)
         for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
-            sim->newton.p[3 * (size_t)s->id[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
+            sim->newton.p[3 * (size_t)s->vertex[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
 done:
     return err;
 }
@@ -205,6 +221,7 @@ static enum tac_err direct(struct tac_implicit *sim, const double *x, enum tac_c
     const double begin_s = tac_wall_s();
     s->last = curvature;
     s->numbers = false;
+    TAC_TRY(number_nodes(sim, s));
     TAC_TRY(tac_implicit_list_stencils(sim, list));
     TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, TAC_STENCIL_LISTS, list, &matrix));
     tac_implicit_assemble(sim, x, curvature, matrix);

@@ -20,14 +20,18 @@ enum tac_curvature { TAC_CURVATURE_NONE, TAC_CURVATURE_SOLIDS, TAC_CURVATURE_ALL
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
     struct tac_nodes nodes;
-    tac_gid *id;                              /* owned, (count): of the nodes: own vertices, then all others */
-    int32_t *owner;                           /* owned, (count) */
+    /* Of the nodes: own vertices, ghosts of elements, then those of contacts. */
+    size_t id_capacity, owner_capacity, vertex_capacity, solution_capacity;
+    tac_gid *id;     /* owned, (nodes) */
+    int32_t *owner;  /* owned, (nodes) */
+    tac_lid *vertex; /* owned, (nodes) */
+    size_t local_capacity;
     tac_lid *local;                           /* owned, (count): place of a vertex among the nodes */
     tac_lid *diagonal;                        /* owned, (owned): 0, 1, ... */
     tac_lid *element_node[TAC_ELEMENT_LISTS]; /* owned */
     size_t node_capacity;
     tac_lid *node;                   /* owned: of friction's stencils and contacts */
-    double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (count, 3) */
+    double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (nodes, 3) */
     uint8_t *fixed;                  /* owned, (owned) */
     bool cut;                        /* made in this step */
     bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more exact */

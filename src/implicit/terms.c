@@ -23,19 +23,17 @@ static void enter(struct total *t, double value)
 static void inertia_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const tac_lid v = tac_implicit_vertex(sim, i);
-        const double *mass = sim->inertia;
+        const size_t v = (size_t)i;
         double r[3];
-        const struct tac_implicit_script *s =
-            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
+        const struct tac_implicit_script *s = tac_implicit_script(sim, i);
         if (s != NULL && s->on) {
             if (sim->newton.pull > 0) {
-                tac_sub(r, &x[3 * (size_t)v], s->target);
+                tac_sub(r, &x[3 * v], s->target);
                 enter(t, s->mass * (.5 * sim->newton.pull * tac_dot(r, r) - tac_dot(s->lambda, r)));
             }
         } else if (!sim->newton.held[v]) {
-            tac_sub(r, &x[3 * (size_t)v], &sim->newton.ahead[3 * (size_t)v]);
-            enter(t, .5 * mass[v] * tac_dot(r, r));
+            tac_sub(r, &x[3 * v], &sim->newton.ahead[3 * v]);
+            enter(t, .5 * sim->inertia[v] * tac_dot(r, r));
         }
     }
 }
@@ -43,16 +41,15 @@ static void inertia_energy(const struct tac_implicit *sim, const double *x, stru
 void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
-        const tac_lid v = tac_implicit_vertex(sim, i);
-        double *g = &sim->newton.gradient[3 * (size_t)v];
-        const struct tac_implicit_script *s =
-            sim->scripts.script_of[v] >= 0 ? &sim->scripts.script[sim->scripts.script_of[v]] : NULL;
+        const size_t v = (size_t)i;
+        double *g = &sim->newton.gradient[3 * v];
+        const struct tac_implicit_script *s = tac_implicit_script(sim, i);
         for (size_t k = 0; k < 3; k++) {
-            const double at = x[3 * (size_t)v + k];
+            const double at = x[3 * v + k];
             if (s != NULL && s->on)
                 g[k] += sim->newton.pull > 0 ? s->mass * (sim->newton.pull * (at - s->target[k]) - s->lambda[k]) : 0;
             else if (!sim->newton.held[v])
-                g[k] += sim->inertia[v] * (at - sim->newton.ahead[3 * (size_t)v + k]);
+                g[k] += sim->inertia[v] * (at - sim->newton.ahead[3 * v + k]);
         }
     }
 }
@@ -74,10 +71,11 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
     }
 }
 
+/* What a term pushes its own vertices with; those of other ranks are theirs. */
 static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const double (*g)[3])
 {
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3 && v[i] < sim->owned; k++)
             sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
 }
 
@@ -94,7 +92,8 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
             continue;
         scatter(sim, w.v, w.nodes, g);
         for (int i = 0; i < w.nodes; i++)
-            sim->newton.gross[w.v[i]] += sqrt(tac_dot(g[i], g[i]));
+            if (w.v[i] < sim->owned)
+                sim->newton.gross[w.v[i]] += sqrt(tac_dot(g[i], g[i]));
     }
 }
 
@@ -190,6 +189,7 @@ enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, d
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
     wind_energy(sim, x, &t);
+    tac_implicit_count_work(sim, TAC_WORK_ENERGY);
     t.value.bad |= t.endless;
     struct tac_accum sum[2] = {t.value, t.size};
     err = tac_implicit_sum(sim->ctx, sum, 2);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct tac_implicit_undo {
-    double *x, *v, *past, *impulse;     /* owned, as in the simulation */
+    double *x, *v, *past, *impulse;     /* owned: of own vertices and of the ghosts of elements */
     double *rest[TAC_ELEMENT_LISTS];    /* owned */
     struct tac_implicit_script *script; /* owned */
     struct tac_accum lost[TAC_LOST], work;
@@ -50,7 +50,7 @@ enum tac_err tac_implicit_undo_create(struct tac_implicit *sim, struct tac_impli
 {
     enum tac_err err;
     struct tac_implicit_undo *u = NULL;
-    const size_t n = (size_t)sim->count;
+    const size_t n = (size_t)sim->meshed;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *u, &u));
     TAC_TRY(copy(sim->ctx, sim->x, 3 * n, sizeof *u->x, &u->x));
     TAC_TRY(copy(sim->ctx, sim->v, 3 * n, sizeof *u->v, &u->v));
@@ -70,9 +70,9 @@ done:
     return err;
 }
 
-void tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo *u)
+enum tac_err tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo *u)
 {
-    const size_t n = (size_t)sim->count;
+    const size_t n = (size_t)sim->meshed;
     memcpy(sim->x, u->x, 3 * n * sizeof *u->x);
     memcpy(sim->v, u->v, 3 * n * sizeof *u->v);
     if (sim->past != NULL)
@@ -87,4 +87,6 @@ void tac_implicit_undo(struct tac_implicit *sim, const struct tac_implicit_undo 
     sim->now = u->now;
     sim->level = u->level;
     sim->contact.touch_of = NULL;
+    tac_implicit_scripts_tell(sim);
+    return tac_implicit_ghosts_refresh(sim);
 }

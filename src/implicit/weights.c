@@ -15,7 +15,7 @@ enum tac_err tac_implicit_weights_create(struct tac_implicit *sim)
     if (sim->scene->settings->implicit.weights != TAC_WEIGHTS_AREA)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->contact.area, &sim->contact.area));
-    for (tac_lid t = 0; t < m->triangle_count; t++) {
+    for (tac_lid t = 0; t < m->triangle_count; t++) { /* at ghosts only a part of it: they get it from their owners */
         const tac_lid *v = &m->triangle[3 * (size_t)t];
         double e1[3], e2[3], n[3];
         tac_sub(e1, &m->x[3 * (size_t)v[1]], &m->x[3 * (size_t)v[0]]);

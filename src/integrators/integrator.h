@@ -97,6 +97,8 @@ struct tac_integrator_record {
 
 /* For an integrator whose ranks are balanced by their work. */
 struct tac_integrator_balance {
+    bool gathers;        /* a scene with little work may be on one rank alone */
+    int passes_per_look; /* after so many advances() the ranks' work is compared */
     /* Local. Fills the work of this rank so far. */
     void (*load)(const void *state, struct tac_workload *load);
     /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */

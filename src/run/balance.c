@@ -6,7 +6,6 @@
 #include <math.h>
 
 enum {
-    PASSES_PER_LOOK = 32,
     DEEP_MESSAGES = 2048, /* this many messages, and DEEP_MESSAGES_PER_VERTEX for each vertex of a rank, take about as
                        long as a rebalancing */
     DEEP_MESSAGES_PER_VERTEX = 2,
@@ -37,8 +36,8 @@ static void give_all_to_first(struct tac_pieces *pieces)
  */
 static bool may_gather(const struct tac_simulation *sim)
 {
-    return sim->integrator->balance != NULL && !sim->balance.distributes_small && !sim->balance.shuffle &&
-           sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
+    return sim->integrator->balance != NULL && sim->integrator->balance->gathers && !sim->balance.distributes_small &&
+           !sim->balance.shuffle && sim->whole->settings->discovery.mode != TAC_DISCOVER_KDS;
 }
 
 enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pieces *pieces)
@@ -189,14 +188,22 @@ static enum tac_err is_worth_moving(struct tac_simulation *sim, const struct tac
     return TAC_OK;
 }
 
-/* Looks at the balance after 4, 8, 16 and 32 passes, and then every 32. The early looks are needed because the first
- * distribution does not know the contacts, which are known soon after the start. */
+/* Is the balance to be looked at after this pass? After 4, 8, 16 and 32 passes, and then every 32, as the integrator
+ * says. The early looks are needed because the first distribution does not know the contacts, which are known soon
+ * after the start. */
+static bool is_look(const struct tac_simulation *sim, int64_t pass)
+{
+    const struct tac_integrator_balance *balance = sim->integrator->balance;
+    const int64_t each = balance != NULL ? balance->passes_per_look : INT64_MAX;
+    return pass % each == 0 || (pass < each && pass >= 4 && (pass & (pass - 1)) == 0);
+}
+
 enum tac_err tac_simulation_balance(struct tac_simulation *sim)
 {
     enum tac_err err = TAC_OK;
     struct tac_balance *b = &sim->balance;
     const int64_t pass = ++b->passes;
-    const bool look = pass % PASSES_PER_LOOK == 0 || (pass < PASSES_PER_LOOK && pass >= 4 && (pass & (pass - 1)) == 0);
+    const bool look = is_look(sim, pass);
     struct tac_workload load;
     bool distribute = b->shuffle != 0;
     if (sends_too_much(sim))

@@ -46,6 +46,7 @@ static void destroy_invariant(void *self)
     tac_cut_free(&s->cut);
     tac_nodes_halo_destroy(&s->halo);
     free(s->fixed);
+    free(s->ghost);
     free(s);
 }
 
@@ -72,18 +73,69 @@ static struct tac_cut_rule choose_rule(struct tac_invariant *s, const struct tac
                                  .few = MOST_SUBDOMAINS};
 }
 
+/* Collective. The halo of the system's nodes, with room for what is known of them; keeps which ghosts these are. */
+static enum tac_err meet_nodes(struct tac_invariant *s, const struct tac_nodes *nodes)
+{
+    enum tac_err err;
+    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    tac_nodes_halo_destroy(&s->halo);
+    free(s->fixed);
+    free(s->ghost);
+    s->fixed = NULL;
+    s->ghost = NULL;
+    err = tac_alloc_brief(s->ctx, (size_t)nodes->count, 1, &s->fixed);
+    err = err ? err : tac_alloc_brief(s->ctx, ghosts, sizeof *s->ghost, &s->ghost);
+    TAC_TRY(tac_agree(s->ctx, err));
+    if (ghosts > 0)
+        memcpy(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost);
+    TAC_TRY(tac_nodes_halo_create(s->ctx, nodes, &s->halo));
+done:
+    return err;
+}
+
+/* Collective. Does some rank have other ghosts than at the cut?  Then what the cut says of ghosts comes from their owners
+ * again. */
+static enum tac_err meet_new_ghosts(struct tac_invariant *s, const struct tac_nodes *nodes)
+{
+    enum tac_err err = TAC_OK;
+    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    tac_gid *name = NULL;
+    int32_t *rank = NULL;
+    int other = s->cut.count != nodes->count ||
+                (ghosts > 0 && memcmp(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost) != 0);
+    MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, s->ctx->comm);
+    if (!other)
+        return TAC_OK;
+    err = tac_alloc_brief(s->ctx, (size_t)nodes->count, sizeof *name, &name);
+    err = err ? err : tac_alloc_brief(s->ctx, (size_t)nodes->count, sizeof *rank, &rank);
+    TAC_TRY(tac_agree(s->ctx, err));
+    TAC_TRY(meet_nodes(s, nodes));
+    if (nodes->owned > 0) {
+        memcpy(name, s->cut.name, (size_t)nodes->owned * sizeof *name);
+        memcpy(rank, s->cut.rank, (size_t)nodes->owned * sizeof *rank);
+    }
+    tac_nodes_halo_refresh(s->halo, name, sizeof *name);
+    tac_nodes_halo_refresh(s->halo, rank, sizeof *rank);
+    free(s->cut.name);
+    free(s->cut.rank);
+    s->cut.name = name;
+    s->cut.rank = rank;
+    s->cut.count = nodes->count;
+    name = NULL;
+    rank = NULL;
+done:
+    free(name);
+    free(rank);
+    return err;
+}
+
 static enum tac_err cut_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
 {
     struct tac_invariant *s = self;
     enum tac_err err;
     const double begin_s = tac_wall_s();
     free_factor(s);
-    tac_nodes_halo_destroy(&s->halo);
-    free(s->fixed);
-    s->fixed = NULL;
-    err = tac_alloc_brief(s->ctx, (size_t)system->nodes.count, 1, &s->fixed);
-    TAC_TRY(tac_agree(s->ctx, err));
-    TAC_TRY(tac_nodes_halo_create(s->ctx, &system->nodes, &s->halo));
+    TAC_TRY(meet_nodes(s, &system->nodes));
     find_fixed(s, system);
     const struct tac_cut_rule rule = choose_rule(s, system);
     TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &rule, &s->cut));
@@ -170,6 +222,7 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
     const double begin_s = tac_wall_s();
     if (s->halo == NULL)
         TAC_TRY(cut_invariant(s, system, stats));
+    TAC_TRY(meet_new_ghosts(s, &system->nodes));
     find_fixed(s, system);
     if (cut_is_old(s, system))
         TAC_TRY(cut_invariant(s, system, stats));

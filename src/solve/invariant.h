@@ -13,6 +13,7 @@ struct tac_invariant {
     struct tac_system system;    /* views of the last factor's */
     struct tac_nodes_halo *halo; /* owned: of the caller's nodes */
     uint8_t *fixed;              /* owned, (nodes), ghosts too */
+    tac_gid *ghost;              /* owned: ids of the ghosts that halo, fixed and cut are of */
     struct tac_cut cut;
     struct tac_local_system local;
     struct tac_incomplete factor;

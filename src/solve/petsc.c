@@ -230,8 +230,7 @@ static enum tac_err factor_petsc(void *self, const struct tac_system *system, st
     const double begin_s = tac_wall_s();
     const tac_lid owned = system->nodes.owned;
     int64_t sum[2] = {0, (int64_t)system->matrix->row[owned]};
-    if (p->row == NULL)
-        TAC_TRY(number_rows(p, system));
+    TAC_TRY(number_rows(p, system)); /* ghosts may be others than at the cut */
     p->system = *system;
     for (tac_lid i = 0; i < owned; i++) {
         p->home[3 * (size_t)i] = system->fixed != NULL && system->fixed[i];

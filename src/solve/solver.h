@@ -14,7 +14,8 @@
  *     }
  *     tac_solver_destroy(&solver);
  *
- * Between cut and factor the matrix, the structure, the positions and the fixed nodes may change, but not the nodes.
+ * Between cut and factor the matrix, the structure, the positions, the fixed nodes and the ghosts may change, but not
+ * the owned nodes.
  * What is passed in is borrowed during the call; only tac_solver_factor's nodes, matrix and fixed are kept until the
  * last solve.
  */

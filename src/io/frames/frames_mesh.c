@@ -87,8 +87,10 @@ static enum tac_err fetch_rows(struct tac_ctx *ctx, tac_gid rows, tac_gid place,
     size_t n = 0, total = 0;
     tac_gid begin, end;
     tac_rows_of_rank(rows, ctx->rank, ctx->size, &begin, &end);
+    const bool none = begin == end; /* also within an element */
     begin = begin < place ? 0 : (begin - place) / scale < all ? (begin - place) / scale : all;
     end = end < place ? 0 : (end - place + scale - 1) / scale < all ? (end - place + scale - 1) / scale : all;
+    end = none ? begin : end;
     TAC_TRY(tac_alloc(ctx, 2 * (size_t)count, sizeof *row, &row));
     TAC_TRY(tac_alloc(ctx, 2 * (size_t)count, sizeof *to, &to));
     for (size_t k = 0; k < (size_t)count; k++) {

@@ -1,0 +1,149 @@
+/* implicit_balance.c: how much each rank works, by counts, and what its vertices cost
+ * (docs/explanation/distribution.md, Rebalancing).
+ *
+ * A rank evaluates the elements and pairs of its vertices, and looks for pairs; of the linear solver ranks have equal
+ * parts whoever owns the vertices, since it gives its subdomains to those that have least.
+ */
+#include "implicit/implicit_balance.h"
+#include "implicit/parts.h"
+#include "partition/graph_rows.h"
+
+/* What was done takes so long, ns: of a tetrahedron, or of a pair that touches. */
+static const double ELEMENT_NS[TAC_WORKS] = {100, 130, 1000}, PAIR_NS[TAC_WORKS] = {60, 120, 1200};
+
+/* Of a vertex, in tetrahedra: rows of the matrix, vectors. */
+static const double VERTEX_WEIGHT = 1;
+
+/* Of an element, in tetrahedra: others take half as much for the square of their nodes. */
+static double cost_of(const struct tac_element *element)
+{
+    const double nodes = element->nodes, share = nodes * nodes / 16;
+    return element->stencils == TAC_STENCILS_TETRAHEDRA ? share : .5 * share;
+}
+
+void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work)
+{
+    double elements = 0;
+    for (int k = 0; k < sim->set.count; k++)
+        elements += (double)sim->list[k].count * cost_of(sim->list[k].element);
+    sim->books.elements_s += 1e-9 * ELEMENT_NS[work] * elements;
+    sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)sim->contact.touch_count;
+}
+
+/* ---- what vertices cost ---- */
+
+static tac_lid lowest(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    tac_lid low = v[0];
+    for (int i = 1; i < n; i++)
+        low = tac_implicit_id(sim, v[i]) < tac_implicit_id(sim, low) ? v[i] : low;
+    return low;
+}
+
+/* The rank of the lowest vertex links it with the others. */
+static enum tac_err link_stencil(const struct tac_implicit *sim, const tac_lid *v, int n, struct tac_graph_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    const tac_lid low = lowest(sim, v, n);
+    for (int i = 0; i < n && low < sim->owned; i++)
+        if (v[i] != low)
+            TAC_TRY(tac_graph_link(sim->ctx, rows, low, tac_implicit_id(sim, v[i]), 1));
+done:
+    return err;
+}
+
+static void add(const struct tac_implicit *sim, const tac_lid *v, int n, double cost, double *weight)
+{
+    for (int i = 0; i < n; i++)
+        if (v[i] < sim->owned)
+            weight[v[i]] += cost;
+}
+
+enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *rows)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_implicit *sim = state;
+    for (tac_lid i = 0; i < sim->owned; i++) {
+        const bool moves = sim->scene->mesh->ever_free[i] || sim->scripts.script_of[i] >= 0;
+        rows->weight[i] = moves ? VERTEX_WEIGHT : 0;
+        rows->found[i] = moves ? 1 : 0;
+    }
+    for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
+        add(sim, w.v, w.nodes, cost_of(w.list->element) / w.nodes, rows->weight);
+        TAC_TRY(link_stencil(sim, w.v, w.nodes, rows));
+    }
+    for (size_t k = 0; k < sim->contact.pair_count; k++) {
+        const struct tac_implicit_pair *p = &sim->contact.pair[k];
+        const int n = tac_pair_vertices(p->form.type);
+        add(sim, p->v, n, 1. / n, rows->found);
+    }
+    for (size_t k = 0; k < sim->contact.touch_count && sim->contact.touch_of != NULL; k++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, k);
+        const int n = tac_pair_vertices(p->form.type);
+        add(sim, p->v, n, 1. / n, rows->contact);
+        TAC_TRY(link_stencil(sim, p->v, n, rows));
+    }
+done:
+    return err;
+}
+
+/* ---- what this rank has done ---- */
+
+/* The share of the pairs that touch which other ranks evaluate, too. */
+static double share_of_others(const struct tac_implicit *sim)
+{
+    size_t others = 0;
+    for (size_t k = 0; k < sim->contact.touch_count && sim->contact.touch_of != NULL; k++) {
+        const struct tac_implicit_pair *p = tac_implicit_touching(sim, k);
+        bool any = false;
+        for (int i = 0; i < tac_pair_vertices(p->form.type); i++)
+            any |= p->v[i] >= sim->owned;
+        others += any;
+    }
+    return others > 0 ? (double)others / (double)sim->contact.touch_count : 0;
+}
+
+static void measure_load(const void *state, struct tac_workload *load)
+{
+    const struct tac_implicit *sim = state;
+    *load = (struct tac_workload){.ticks_s = sim->books.elements_s + sim->books.contacts_s,
+                                  .contact_s = sim->books.contacts_s,
+                                  .discovery_s = tac_implicit_search_spent(sim),
+                                  .shared = share_of_others(sim)};
+    load->counted_s = load->ticks_s + load->discovery_s;
+}
+
+/* No pair is so dear to two ranks that it should be on one of them. */
+static int64_t no_messages(const void *state)
+{
+    return 0;
+}
+
+static void clear_nothing(void *state)
+{
+    (void)state;
+}
+
+static enum tac_err join_nothing(void *state, struct tac_pieces *pieces)
+{
+    return TAC_OK;
+}
+
+static void tuning_out(const void *state, struct tac_tuning *tuning)
+{
+    tac_implicit_skin_out(state, tuning->value);
+}
+
+static void tuning_in(void *state, const struct tac_tuning *tuning)
+{
+    tac_implicit_skin_in(state, tuning->value);
+}
+
+const struct tac_integrator_balance tac_implicit_balancing = {.gathers = false,
+                                                              .passes_per_look = 1,
+                                                              .load = measure_load,
+                                                              .deep_messages = no_messages,
+                                                              .clear_deep_messages = clear_nothing,
+                                                              .join = join_nothing,
+                                                              .tuning_out = tuning_out,
+                                                              .tuning_in = tuning_in};

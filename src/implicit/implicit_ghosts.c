@@ -1,0 +1,202 @@
+/* implicit_ghosts.c: vertices of other ranks (docs/explanation/distribution.md): those that the elements of this rank
+ * reach, which stay, and those that its pairs reach, which come and go with the lists of pairs.
+ *
+ * What is computed at a ghost is what its owner computes, from the same numbers; only what needs more of the scene than
+ * a rank has of it comes by message.
+ */
+#include "base/exchange.h"
+#include "implicit/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { TAG = 47 };
+
+/* All that is known of a ghost and may change, or that the owner alone can compute. */
+struct known {
+    double x[3], v[3], x0[3], p[3], trial[3], stiff, area;
+    int32_t held, led;
+};
+
+static void pack(const struct tac_implicit *sim, tac_lid vertex, struct known *k)
+{
+    const size_t at = 3 * (size_t)vertex;
+    memcpy(k->x, &sim->x[at], sizeof k->x);
+    memcpy(k->v, &sim->v[at], sizeof k->v);
+    memcpy(k->x0, &sim->newton.x0[at], sizeof k->x0);
+    memcpy(k->p, &sim->newton.p[at], sizeof k->p);
+    memcpy(k->trial, &sim->newton.trial[at], sizeof k->trial);
+    k->stiff = sim->contact.stiff != NULL ? sim->contact.stiff[vertex] : 0;
+    k->area = sim->contact.area != NULL ? sim->contact.area[vertex] : 0;
+    k->held = sim->newton.held[vertex];
+    k->led = sim->scripts.led[vertex];
+}
+
+static void unpack(struct tac_implicit *sim, tac_lid vertex, const struct known *k)
+{
+    const size_t at = 3 * (size_t)vertex;
+    memcpy(&sim->x[at], k->x, sizeof k->x);
+    memcpy(&sim->v[at], k->v, sizeof k->v);
+    memcpy(&sim->newton.x0[at], k->x0, sizeof k->x0);
+    memcpy(&sim->newton.p[at], k->p, sizeof k->p);
+    memcpy(&sim->newton.trial[at], k->trial, sizeof k->trial);
+    if (sim->contact.stiff != NULL)
+        sim->contact.stiff[vertex] = k->stiff;
+    if (sim->contact.area != NULL)
+        sim->contact.area[vertex] = k->area;
+    sim->newton.held[vertex] = (uint8_t)k->held;
+    sim->scripts.led[vertex] = (uint8_t)k->led;
+}
+
+/* ---- messages ---- */
+
+static size_t fill_known(void *self, struct tac_neighbor *n)
+{
+    const struct tac_implicit *sim = self;
+    if (!tac_halo_room(sim->halo, n, n->give_count * sizeof(struct known) + 1))
+        return 0;
+    for (size_t i = 0; i < n->give_count; i++) {
+        struct known k;
+        pack(sim, n->give[i], &k);
+        memcpy(n->report + i * sizeof k, &k, sizeof k);
+    }
+    return n->give_count * sizeof(struct known);
+}
+
+static void take_known(void *self, struct tac_neighbor *n)
+{
+    TAC_CHECK(n->heard_count == n->need_count * sizeof(struct known));
+    for (size_t i = 0; i < n->need_count; i++) {
+        struct known k;
+        memcpy(&k, n->heard + i * sizeof k, sizeof k);
+        unpack(self, n->need[i], &k);
+    }
+}
+
+enum tac_err tac_implicit_ghosts_refresh(struct tac_implicit *sim)
+{
+    if (sim->halo == NULL)
+        return TAC_OK;
+    tac_halo_exchange(sim->halo, TAG, fill_known, take_known, sim);
+    return tac_agree(sim->ctx, sim->halo->down);
+}
+
+/* An array of which the ghosts' values are wanted. */
+struct shared {
+    struct tac_halo *halo;
+    double *value;
+    size_t width;
+    tac_lid end; /* of the vertices that it has */
+};
+
+static size_t fill_values(void *self, struct tac_neighbor *n)
+{
+    const struct shared *s = self;
+    const size_t bytes = s->width * sizeof *s->value;
+    if (!tac_halo_room(s->halo, n, n->give_count * bytes + 1))
+        return 0;
+    for (size_t i = 0; i < n->give_count; i++)
+        memcpy(n->report + i * bytes, &s->value[s->width * (size_t)n->give[i]], bytes);
+    return n->give_count * bytes;
+}
+
+static void take_values(void *self, struct tac_neighbor *n)
+{
+    const struct shared *s = self;
+    const size_t bytes = s->width * sizeof *s->value;
+    TAC_CHECK(n->heard_count == n->need_count * bytes);
+    for (size_t i = 0; i < n->need_count; i++)
+        if (n->need[i] < s->end)
+            memcpy(&s->value[s->width * (size_t)n->need[i]], n->heard + i * bytes, bytes);
+}
+
+enum tac_err tac_implicit_share(struct tac_implicit *sim, double *value, int width, bool meshed)
+{
+    struct shared s = {sim->halo, value, (size_t)width, meshed ? sim->meshed : sim->count};
+    if (sim->halo == NULL)
+        return TAC_OK;
+    tac_halo_exchange(sim->halo, TAG, fill_values, take_values, &s);
+    return tac_agree(sim->ctx, sim->halo->down);
+}
+
+enum tac_err tac_implicit_over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
+{
+    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, sim->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while ranks agreed on a step");
+    return TAC_OK;
+}
+
+/* ---- ghosts of contacts ---- */
+
+void tac_implicit_ghosts_mark(struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    for (int i = 0; i < n && sim->halo != NULL; i++)
+        sim->halo->mark[v[i]] = 1;
+}
+
+enum tac_err tac_implicit_ghosts_keep(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    if (sim->halo == NULL)
+        return TAC_OK;
+    TAC_TRY(tac_agree(sim->ctx, tac_halo_prune(sim->halo)));
+    TAC_TRY(tac_halo_subscribe(sim->halo));
+    TAC_TRY(tac_implicit_ghosts_refresh(sim));
+done:
+    return err;
+}
+
+static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
+{
+    struct tac_implicit *sim = self;
+    struct tac_model *model = sim->model;
+    sim->count = sim->halo->vertices;
+    tac_implicit_search_grows(sim);
+    if (!sim->is_static)
+        sim->inertia = sim->scene->mesh->mass; /* which may have moved */
+    model->valence[v] = ghost->valence;
+    model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
+    model->role[v] = (uint8_t)tac_role_of(false, ghost->ever_free, ghost->scripted);
+    model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
+}
+
+/* ---- life ---- */
+
+static void enter_arrays(struct tac_implicit *sim)
+{
+    struct tac_halo *halo = sim->halo;
+    struct tac_model *model = sim->model;
+    double **const array[] = {&sim->x, &sim->v, &sim->newton.x0, &sim->newton.p, &sim->newton.trial};
+    for (size_t k = 0; k < sizeof array / sizeof *array; k++)
+        tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
+    if (sim->contact.area != NULL)
+        tac_halo_grows(halo, &sim->contact.area, sizeof *sim->contact.area);
+    tac_halo_grows(halo, &sim->newton.held, sizeof *sim->newton.held);
+    tac_halo_grows(halo, &sim->scripts.led, sizeof *sim->scripts.led);
+    tac_halo_grows(halo, &model->w_ever, sizeof *model->w_ever);
+    tac_halo_grows(halo, &model->valence, sizeof *model->valence);
+    tac_halo_grows(halo, &model->particle, sizeof *model->particle);
+    tac_halo_grows(halo, &model->role, sizeof *model->role);
+    tac_halo_tell(halo, (struct tac_halo_user){sim, added, NULL});
+}
+
+enum tac_err tac_implicit_ghosts_create(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    if (sim->scene->mesh->part == NULL)
+        return TAC_OK;
+    err = tac_alloc(sim->ctx, 1, sizeof *sim->halo, &sim->halo);
+    err = err ? err : tac_halo_create(sim->ctx, sim->scene, false, sim->halo);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    enter_arrays(sim);
+    TAC_TRY(tac_halo_subscribe(sim->halo));
+done:
+    return err;
+}
+
+void tac_implicit_ghosts_destroy(struct tac_implicit *sim)
+{
+    if (sim->halo != NULL)
+        tac_halo_destroy(sim->halo);
+    free(sim->halo);
+    sim->halo = NULL;
+}
