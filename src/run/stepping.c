@@ -102,8 +102,8 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
     TAC_TRY(sim->own.size > 1 ? tac_scene_source_pieces(&sim->own, source, &scene, &pieces)
                               : tac_scene_source_read(&sim->own, source, &scene));
     settle_scene(sim, scene);
-    TAC_TRY(tac_simulation_pieces(sim, &pieces));
-    TAC_TRY(tac_simulation_check(sim, pieces, NULL));
+    TAC_TRY(tac_simulation_pieces(sim->ctx, sim->whole, &pieces));
+    TAC_TRY(tac_simulation_check(sim->ctx, sim->whole, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect of the energy book counts from here */
     tac_simulation_begin_row(sim);
@@ -142,7 +142,7 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     pieces = start.pieces;
     start.scene = NULL;
     start.pieces = NULL;
-    TAC_TRY(tac_simulation_pieces(sim, &pieces));
+    TAC_TRY(tac_simulation_pieces(sim->ctx, sim->whole, &pieces));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->integrator->state_in(sim->state, start.checkpoint));
     sim->last_frame = start.checkpoint->last_frame;

@@ -14,7 +14,7 @@ static void fill_friction_row(const struct tac_sim *sim, const struct tac_pair *
     row->key = p->key;
     row->layer = layer;
     for (int i = 0; i < 4; i++)
-        row->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
+        row->vertex[i] = i < p->count ? tac_scene_id(sim->scene, p->v[i]) : -1;
 }
 
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -25,7 +25,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
     for (size_t k = 0; f != NULL && k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         const struct tac_friction_values *g = &f->friction_state[k].now;
-        if (!p->live || !tac_sim_decides(sim, p) || g->t < 0)
+        if (!p->live || !tac_decides_pair(sim->model, &sim->state, p) || g->t < 0)
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 1 + (size_t)p->groups,
                          sizeof *c->friction_state));

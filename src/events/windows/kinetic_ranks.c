@@ -45,7 +45,7 @@ static enum tac_err run_unproven(struct tac_sim *sim, tac_time end)
     enum tac_err err;
     tac_time t = sim->state.now;
     TAC_TRY(tac_clock_start(sim)); /* the instant that was not run has been asked for */
-    while (!tac_ranks_down(sim) && (t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
+    while (!tac_ranks_down(sim->ranks) && (t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         sim->find.kicked_count = 0;
         TAC_TRY(room_for_instant(sim));
         tac_pass_step(sim, t);
@@ -66,11 +66,11 @@ static enum tac_err run_instants(struct tac_sim *sim, tac_time end)
     TAC_TRY(tac_kinetic_begin(k));
     TAC_TRY(tac_clock_start(sim));
     while (sim->state.now < end && k->bad < 0 && k->stuck_at == TAC_TIME_NEVER && k->cut_at == TAC_TIME_NEVER &&
-           !tac_ranks_down(sim)) {
+           !tac_ranks_down(sim->ranks)) {
         TAC_TRY(room_for_instant(sim));
         TAC_TRY(tac_kinetic_step(sim, end));
     }
-    if (sim->state.now < end && !tac_ranks_down(sim))
+    if (sim->state.now < end && !tac_ranks_down(sim->ranks))
         TAC_TRY(run_unproven(sim, end));
 done:
     return err;
@@ -87,18 +87,18 @@ enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end)
     return err;
 }
 
-void tac_kinetic_validate(const struct tac_sim *sim, struct tac_validation *validation)
+void tac_kinetic_validate(const struct tac_find *find, struct tac_validation *validation)
 {
-    const struct tac_kinetic *k = sim->find.kinetic;
+    const struct tac_kinetic *k = find->kinetic;
     const tac_time first = k->stuck_at < k->cut_at ? k->stuck_at : k->cut_at;
     validation->earliest = first < validation->earliest ? first : validation->earliest;
     validation->bottom = k->stuck_at < validation->bottom ? k->stuck_at : validation->bottom;
     validation->period = k->cut_period < validation->period ? k->cut_period : validation->period;
 }
 
-void tac_kinetic_restored(struct tac_sim *sim)
+void tac_kinetic_restored(struct tac_find *find)
 {
-    sim->find.kinetic->built = false; /* its certificates were made for what has not happened */
+    find->kinetic->built = false; /* its certificates were made for what has not happened */
 }
 
 /* Removes the slots of dropped pairs from the list: a pair on it may have been dropped after certificates proved it

@@ -18,7 +18,7 @@ static enum tac_err create_kinetic(struct tac_sim *sim)
     if (!err)
         err = tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *sim->find.kicked, &sim->find.kicked);
     TAC_TRY(tac_agree(sim->ctx, err)); /* nobody talks until everybody can */
-    if (tac_sim_halo(sim)) {
+    if (tac_ranks_halo(sim->ranks)) {
         sim->view.candidates = c;
         c = NULL;
         TAC_TRY(tac_kinetic_together(sim));
@@ -88,15 +88,15 @@ enum tac_err tac_kinetic_step(struct tac_sim *sim, tac_time limit)
     TAC_TRY(prove_next(sim, limit, &t, &due));
     if (k->stuck_at < TAC_TIME_NEVER || k->cut_at < TAC_TIME_NEVER)
         goto done;
-    const double proven_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
+    const double proven_s = tac_wall_s(), waited_s = tac_pass_waited(&sim->books);
     sim->books.counters.seconds_discovery += proven_s - begin_s;
     sim->find.kicked_count = 0;
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         sim->paths.break_count = 0;
     if (due)
         tac_pass_step(sim, t);
     const double run_s = tac_wall_s();
-    tac_pass_took(sim, run_s - proven_s, tac_pass_waited(sim) - waited_s);
+    tac_pass_took(&sim->books, run_s - proven_s, tac_pass_waited(&sim->books) - waited_s);
     sim->state.now = t;
     if (due)
         check_plans(sim);
@@ -112,7 +112,7 @@ static enum tac_err advance_kinetic(struct tac_sim *sim, tac_time limit)
 {
     enum tac_err err;
     struct tac_kinetic *k = sim->find.kinetic;
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         return tac_discovery_speculate.advance(sim, limit);
     int64_t tell[TAC_TELLS] = {0};
     double begin_s = tac_wall_s();
@@ -129,7 +129,7 @@ static enum tac_err advance_kinetic(struct tac_sim *sim, tac_time limit)
         TAC_TRY(tac_kinetic_step(sim, limit));
     }
     if (k->bad >= 0) {
-        err = tac_sim_not_finite(sim, tac_sim_id(sim, k->bad), sim->state.now);
+        err = tac_sim_not_finite(sim, tac_scene_id(sim->scene, k->bad), sim->state.now);
         goto done;
     }
     for (int i = 0; i < TAC_KINDS; i++)

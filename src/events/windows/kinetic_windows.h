@@ -20,9 +20,9 @@ enum tac_err tac_kinetic_together(struct tac_sim *sim);
 enum tac_err tac_kinetic_run(struct tac_sim *sim, tac_time end);
 /* Local. Adds to the validation what the pass found outside the candidate list: a pair of this rank that passes through
  * its layer stack, or a layer group that would tick too often. */
-void tac_kinetic_validate(const struct tac_sim *sim, struct tac_validation *validation);
+void tac_kinetic_validate(const struct tac_find *find, struct tac_validation *validation);
 /* Local. Call it after a rollback to the start of the window. */
-void tac_kinetic_restored(struct tac_sim *sim);
+void tac_kinetic_restored(struct tac_find *find);
 /* Local. Call it between windows: drops layer groups that will be silent for a while by this rank's own certificates.
  */
 enum tac_err tac_kinetic_committed(struct tac_sim *sim);
