@@ -1,4 +1,4 @@
-/* along.c: when a list of pairs along a straight way must be made anew, and with which skin
+/* along.c: when a list of pairs along a straight path must be made anew, and with which skin
  * (docs/reference/implicit.md, Candidates). */
 #include "broadphase/along.h"
 #include <stdlib.h>
@@ -7,7 +7,7 @@ static const double SKIN = .1;   /* of the mean edge: with a larger skin neighbo
 static const double START = .5;  /* of the largest skin */
 static const double LEAST = .03; /* of it */
 static const double STEP = 1.6;  /* of skins */
-static const double FIRST = 64;  /* of a longer way a beginning of so many skins is searched first */
+static const double FIRST = 64;  /* of a longer path the first so many skins are searched first */
 
 /* What was done takes so long, ns (docs/results/performance.md tells how such numbers are found). */
 static const double TEST_NS = 6;   /* two boxes */
@@ -46,8 +46,8 @@ void tac_along_destroy(struct tac_along **along)
 
 /* ---- does the list hold? ---- */
 
-/* The share of the list's way at which x + part p is nearest to it. */
-static double share_of_way(const struct tac_along *along, const double *x, const double *p, double part)
+/* The share of the list's path at which x + part p is nearest to it. */
+static double nearest_share(const struct tac_along *along, const double *x, const double *p, double part)
 {
     const struct tac_candidates *c = along->candidates;
     double sum = 0, square = 0;
@@ -63,7 +63,7 @@ static double share_of_way(const struct tac_along *along, const double *x, const
 static bool is_within_skin(const struct tac_along *along, const double *x, const double *p, double part)
 {
     const struct tac_candidates *c = along->candidates;
-    const double share = share_of_way(along, x, p, part), most = c->skin * c->skin * (1 - 0x1p-20);
+    const double share = nearest_share(along, x, p, part), most = c->skin * c->skin * (1 - 0x1p-20);
     for (size_t v = 0; v < (size_t)along->view->state->count; v++) {
         double off[3];
         for (size_t k = 0; k < 3; k++)

@@ -366,7 +366,7 @@ done:
 enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context)
 {
     enum tac_err err = TAC_OK;
-    c->span_s = 1; /* the ways' ends */
+    c->span_s = 1; /* the ends of the paths */
     lay_path_bounds(view, c, c->span_s);
     if (view->halo)
         err = tac_remote_fetch(view, c);

@@ -21,8 +21,8 @@ struct tac_balance {
     int64_t passes;
     int64_t deep_messages;      /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
     int64_t joined_at;          /* the pass after which deep pairs last went to one rank; 0: never */
-    struct tac_workload load;   /* work done until the last deal */
-    struct tac_workload recent; /* from which on it says what the next deal should weigh */
+    struct tac_workload load;   /* work done until the last distribution */
+    struct tac_workload recent; /* from which on it says what the next distribution should weigh */
     int64_t distributed_at;     /* the pass after which that was */
     bool cut_known;             /* some partition has known the contacts */
     bool gathered;              /* one rank has all: more would be slower */

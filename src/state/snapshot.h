@@ -75,7 +75,8 @@ struct tac_friction_row {
     tac_gid vertex[4]; /* -1 where unused */
     int64_t layer;     /* first layer of the layer group; 0: of the pair */
     int64_t t[2]; /* quanta: pair: first and last active tick; layer group: first one of the pair when it was set, 0 */
-    double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). layer group: hold, m (3);
+    double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, slip so far, m (3, 3). layer group:
+                         hold, m (3);
                          0 */
 };
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */

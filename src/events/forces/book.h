@@ -38,7 +38,7 @@ struct tac_books {
     bool has_start;
     struct tac_accum total_start;         /* total energy of the first row */
     int64_t deepest_layer, deepest_start; /* since the last row */
-    int64_t ticks[TAC_KINDS], silent;     /* of the pass under way */
+    int64_t ticks[TAC_KINDS], silent;     /* of the current pass */
     int64_t deepest_ever;
 
     struct tac_damped *damped; /* owned, (owned); NULL: no material damps */

@@ -69,7 +69,7 @@ TAC_FOUR_INLINE void tac_kick_book(struct tac_books *books, tac_four work)
     books->book.absolute += fabs(sum);
 }
 
-/* Returns the record of what contacts lost at vertex i in the instant under way, and lists it if it is new. */
+/* Returns the record of what contacts lost at vertex i in the current instant, and lists it if it is new. */
 TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_active *active, tac_lid i)
 {
     struct tac_loss *loss = &active->loss[i];

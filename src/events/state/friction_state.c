@@ -37,7 +37,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
         row->value[2] = g->budget;
         memcpy(&row->value[3], g->w, sizeof g->w);
         memcpy(&row->value[7], g->p, sizeof g->p);
-        memcpy(&row->value[10], g->way, sizeof g->way);
+        memcpy(&row->value[10], g->slid, sizeof g->slid);
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             const tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
             const int32_t anchor = tac_active_anchor(sim, p->key, period, first);
@@ -83,7 +83,7 @@ static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_f
     g->budget = row->value[2];
     memcpy(g->w, &row->value[3], sizeof g->w);
     memcpy(g->p, &row->value[7], sizeof g->p);
-    memcpy(g->way, &row->value[10], sizeof g->way);
+    memcpy(g->slid, &row->value[10], sizeof g->slid);
     return TAC_OK;
 wrong:
     return tac_fail(sim->ctx, TAC_ERR_INPUT,

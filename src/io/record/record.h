@@ -99,7 +99,7 @@ struct tac_record {
     size_t owned;     /* vertices of this rank */
     tac_gid *id;      /* owned, (owned) ascending; NULL: 0 .. owned-1 */
     size_t *place;    /* owned, (owned + 1): scratch for sorting the log */
-    size_t committed; /* points before the pass under way; its runs are the first `kept_runs` */
+    size_t committed; /* points before the current pass; its runs are the first `kept_runs` */
     size_t kept_runs;
     struct tac_spill own; /* runs of the vertices that we own, cut */
 
@@ -150,7 +150,7 @@ void tac_record_source_name(int64_t index, int64_t k, char name[64]);
 struct tac_record_salvage {
     const char *path; /* borrowed */
     const struct tac_scene *scene;
-    int64_t under_way; /* the interval that was not over; negative: none */
+    int64_t unfinished; /* the interval that had not ended; negative: none */
     tac_time now;
 };
 /* Local to rank 0. Copies the intervals 0 .. count - 1 that can still be read, and the one that was not over, into

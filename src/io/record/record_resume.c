@@ -22,7 +22,7 @@ struct plan {
     const char *path;
     const struct tac_scene *scene;
     tac_time now;
-    int64_t index; /* the interval under way */
+    int64_t index; /* the current interval */
     bool within;
     bool remote;     /* of another scene, or another quantum */
     char source[64]; /* the group that has the present interval so far; empty: none */
@@ -242,7 +242,7 @@ static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows
         size_t count = 0;
         if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
             !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
-            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the current interval cannot be read"));
         for (int64_t k = 0; k < n; k++, at++) {
             while (at >= start[vertex + 1 - r->begin])
                 vertex++;
@@ -275,7 +275,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
     if (file < 0 || !tac_record_rows_open(file, p->source, r->vertex_total, &s) ||
         !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
-        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
+        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the current interval cannot be read"));
     for (int64_t i = 0; i < n; i++)
         if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
             TAC_TRY(tac_record_damaged(r->ctx, p->path, "its rows are out of order"));

@@ -14,7 +14,7 @@
 struct trial {
     const struct tac_record_salvage *s;
     const char *group;
-    bool under_way;
+    bool unfinished;
 };
 
 /* In a child: is the group there, whole, of this scene, and are its checksums right? *end: the time at which it ends.
@@ -34,16 +34,16 @@ static enum tac_err try_group(struct tac_ctx *ctx, void *data, int64_t *end)
     if (ok && tac_record_quantum(file, &quantum_s))
         ok = quantum_s == s->scene->settings->quantum_s;
     ok = ok && tac_record_span(file, t->group, vertices, span) &&
-         (!t->under_way || tac_record_serves(file, t->group, vertices, s->now)) &&
+         (!t->unfinished || tac_record_serves(file, t->group, vertices, s->now)) &&
          tac_record_reads_through(file, t->group, vertices);
     *end = span[1];
     return ok ? TAC_OK : tac_record_damaged(ctx, s->path, t->group);
 }
 
-static bool salvage_group(const struct tac_record_salvage *s, const char *group, bool under_way, hid_t to,
+static bool salvage_group(const struct tac_record_salvage *s, const char *group, bool unfinished, hid_t to,
                           const char *name, int64_t *end)
 {
-    struct trial t = {s, group, under_way};
+    struct trial t = {s, group, unfinished};
     struct tac_ctx alone;
     struct stat file = {0};
     if (stat(s->path, &file) != 0)
@@ -75,9 +75,9 @@ enum tac_err tac_record_salvage(struct tac_ctx *ctx, const struct tac_record_sal
             tac_ranges_add(lost, k);
         }
     }
-    for (int64_t k = 0; k < TAC_RECORD_SOURCES && s->under_way >= 0 && source[0] == '\0'; k++) {
-        tac_record_source_name(s->under_way, k, group);
-        snprintf(name, sizeof name, "partial/%06" PRId64, s->under_way);
+    for (int64_t k = 0; k < TAC_RECORD_SOURCES && s->unfinished >= 0 && source[0] == '\0'; k++) {
+        tac_record_source_name(s->unfinished, k, group);
+        snprintf(name, sizeof name, "partial/%06" PRId64, s->unfinished);
         if (salvage_group(s, group, true, to->file, name, &end))
             snprintf(source, 64, "%s", name);
     }

@@ -169,7 +169,7 @@ static void capture(const struct tac_sim *sim, struct state *s)
             continue;
         put(&s->exact, &s->exact_count, g->w, 4);
         put(&s->exact, &s->exact_count, g->p, 3);
-        put(&s->exact, &s->exact_count, g->way, 3);
+        put(&s->exact, &s->exact_count, g->slid, 3);
         put(&s->rough, &s->rough_count, g->stock, 2);
         put(&s->rough, &s->rough_count, &g->budget, 1);
     }
