@@ -278,7 +278,7 @@ static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, s
     struct tac_near near;
     out->pair = p;
     const tac_time last = sim->state.now / p->deep_period * p->deep_period, end = sim->scene->settings->t_end;
-    /* A layer that hardly pushes has a period longer than the scene: nobody looks for what happens after its end. */
+    /* A layer that hardly pushes has a period longer than the scene: what happens after its end does not matter. */
     out->t = end - last < p->deep_period ? end : last + p->deep_period;
     predict_positions(sim, p, sim->state.now, from);
     predict_positions(sim, p, out->t, x);
@@ -293,8 +293,8 @@ static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, s
         for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
             out->at[k] += (type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
     }
-    /* Wider than any mode's tolerance, so that whoever was found is found here; and times are told apart no finer than
-     * these tolerances tell them, so that the key decides between those that come at once. */
+    /* Wider than any mode's tolerance, so that every pair that was found there is found here; and times are told apart
+     * no finer than these tolerances tell them, so that the key decides between those that come at once. */
     const double share = tac_sweep(type, from, u, p->next, 1e-6 * p->form.thickness + 1e-13 * size);
     if (share <= 1) {
         const tac_time hit = sim->state.now + (tac_time)(share * (double)(out->t - sim->state.now));

@@ -200,7 +200,8 @@ static enum tac_err hear_watcher(void *user, tac_time t, const struct tac_step *
     struct tac_simulation *sim = user;
     if (!step->reported_stop || tac_simulation_now(sim) >= t)
         return TAC_OK;
-    return tac_fail(sim->ctx, TAC_ERR_STOPPED, "the simulation stands at t = %.9g s, where its watcher stopped it",
+    return tac_fail(sim->ctx, TAC_ERR_STOPPED,
+                    "the simulation is at t = %.9g s, where the function that watches it stopped it",
                     tac_simulation_time(sim));
 }
 

@@ -3,8 +3,8 @@
  *
  * Nothing here logs, and on one rank with nested clocks nothing allocates: a pass ends where the room that was made
  * before it does not suffice. On several ranks a rank that has no room left makes more, because the others wait for it;
- * with free clocks a pair that becomes deeper may need a class that nobody could foresee (deepen.c); and a record whose
- * log is full writes it out (io/record/record_log.c). */
+ * with free clocks a pair that becomes deeper may need a class that could not be foreseen (deepen.c); and a record
+ * whose log is full writes it out (io/record/record.c). */
 #include "contact/friction.h"
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
