@@ -49,7 +49,7 @@ struct tac_pilot_options {
     double seconds;            /* wall time that it may take, > 0; the pass that is under way then ends */
     double until_s;            /* simulated time at which it ends at the latest, s; 0: the scene's end */
     const char *restart;       /* a checkpoint, or the folder with it, to begin at; NULL: it begins at t = 0 */
-    bool (*go_on)(void *user); /* asked between two passes, on every rank; false: stop. NULL: nobody is asked */
+    bool (*go_on)(void *user); /* asked between two passes, on every rank; false: stop. NULL: no function is called */
     void *user;                /* borrowed */
 };
 

@@ -22,7 +22,7 @@ void tac_signals_catch(void)
     action.sa_flags = SA_RESTART; /* nothing that is under way shall fail for it */
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);
-    /* Who presses Ctrl-C again does not want to wait for a checkpoint. */
+    /* A user who presses Ctrl-C again does not want to wait for a checkpoint. */
     action.sa_flags = (int)(SA_RESTART | SA_RESETHAND);
     sigaction(SIGINT, &action, NULL);
 }

@@ -3,7 +3,8 @@
  * Such an integrator asks for the pairs that come near on the straight path from x to x + part p: vertex by vertex in
  * space, but all of them at the same share of the path.  It keeps its own list of what it is shown.  The list has all
  * pairs as long as there is a share of the path that the list was made for from which no vertex is farther than the
- * skin.  So a larger skin makes lists last, and longer; which one pays is tried, by counts of what was done.
+ * skin.  With a larger skin a list lasts longer, and has more pairs. The best skin is found by trials, whose costs are
+ * counts of work.
  *
  *     if (!tac_along_holds(along, x, p, part)) {
  *         ... empties its list ...

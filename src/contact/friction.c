@@ -285,7 +285,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
         w2 += near->w[i] * near->w[i] * f->model->w_ever[p->v[i]];
-    const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
+    const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: none of the vertices can be moved */
     for (; entry != NULL; entry = after(f, entry)) {
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)
