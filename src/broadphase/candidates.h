@@ -141,7 +141,7 @@ struct tac_remote_primitives {
     char *growth;                /* owned: message buffer for the boxes of all ranks that grow (remote_grown.c) */
     size_t near_count, near_capacity, sent_capacity, published_capacity, around_capacity;
     int32_t *near;     /* owned, ascending: the near ranks: other ranks whose whole boxes meet those of this rank */
-    MPI_Request *sent; /* owned, (near): of messages to them that are under way */
+    MPI_Request *sent; /* owned, (near): of messages to them that have been posted and not completed */
     struct tac_box *published; /* owned, (near, boxes): as `mine`, of each of them */
     struct tac_box *around;    /* owned, (near, above) */
     uint8_t *marked;           /* owned, one per remote primitive: in a repair, 1: it has a leaver */
@@ -244,7 +244,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates);
  * bounds along move[], which is the motion over the pass of `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Collective; local on one rank. Chooses the lifetime of the next list (c->horizon) from the cost per time of lists of
- * the present lifetime. The window under way began at `start`; everything before `reached` was run; `length`: of
+ * the present lifetime. The current window began at `start`; everything before `reached` was run; `length`: of
  * windows, quanta. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);

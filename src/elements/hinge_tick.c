@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct unfinis
     } while (0)
 
 /* Runs `at_angle` and then `at_push` for all hinges from `first` on, `count` of them, and kicks: of n of them, from
- * number i on, under way at `at`; at_angle gets their angles theta and leaves at->size, at_push leaves j.  What is
+ * number i on, whose state is in `at`; at_angle gets their angles theta and leaves at->size, at_push leaves j.  What is
  * left of whole fours goes at the end. */
 #define IN_LINE(first, count, i, n, at, at_angle, at_push)                                                             \
     do {                                                                                                               \

@@ -171,7 +171,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
     sim->find.validates = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
-    /* The other ways of discovery leave a pair to the owner of its first vertex. */
+    /* The other modes of discovery leave a pair to the owner of its first vertex. */
     sim->model->omit_immovable = sim->find.validates;
     sim->find.table = !sim->contact                    ? &tac_discovery_none
                       : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
@@ -293,8 +293,8 @@ static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, s
         for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
             out->at[k] += (type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
     }
-    /* Wider than any mode's tolerance, so that every pair that was found there is found here; and times are told apart
-     * no finer than these tolerances tell them, so that the key decides between those that come at once. */
+    /* Wider than any mode's tolerance, so that every pair that was found there is found here; and times are resolved no
+     * finer than these tolerances tell them, so that the key decides between those that come at once. */
     const double share = tac_sweep(type, from, u, p->next, 1e-6 * p->form.thickness + 1e-13 * size);
     if (share <= 1) {
         const tac_time hit = sim->state.now + (tac_time)(share * (double)(out->t - sim->state.now));

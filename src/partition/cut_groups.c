@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On their way: a row, and an edge of one. */
+/* What is sent: a row, and an edge of one. */
 struct row {
     tac_gid id;
     double weight;

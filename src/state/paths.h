@@ -38,8 +38,7 @@ struct tac_paths {
     int32_t *break_head;            /* owned, (V): newest breakpoint, or -1 */
     int32_t *break_first;           /* owned, (V): oldest, if there is a newest */
     bool near_changed;
-    bool
-        running; /* several ranks, or kds: a pass is under way; a vertex that becomes near in it has no complete path */
+    bool running; /* several ranks, or kds: a pass is running; a vertex that becomes near in it has no complete path */
     size_t near_count;
     tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
     size_t break_count, break_capacity;

@@ -17,7 +17,7 @@ struct tac_script_state {
     tac_gid vertex;
     int64_t next;      /* first knot not yet passed */
     double origin[3];  /* where it was when it was caught, m */
-    double x[3], v[3]; /* line of the piece under way, from t */
+    double x[3], v[3]; /* line of the current piece, from t */
     double v_free[3];
     double force[3]; /* with which it was held at the end of a step, N; only where has_script_force is set */
     tac_time t;

@@ -246,7 +246,7 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     if (!tac_halo_buffer(&sim->ranks->halo, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
     if (n->out == NULL)
-        tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
+        tac_give_up(sim->ctx); /* not one byte of memory: no message can be sent */
     *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->halo.down, 0};
     struct tac_move_message *m = (struct tac_move_message *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->halo.down; i++)

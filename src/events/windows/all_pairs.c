@@ -255,7 +255,8 @@ static double measure_displacements(struct tac_sim *sim, tac_time t, double *u, 
     for (tac_lid i = 0; i < sim->state.count; i++) {
         double x[3], y[3];
         const struct tac_line *line = &sim->paths.line[i];
-        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x); /* a ghost's line and place were just told */
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now,
+                     x); /* a ghost's line and place have just been received */
         tac_position(&sim->state, &sim->scripts, i, t, y);
         for (int k = 0; i >= sim->state.owned && k < 3; k++)
             y[k] = line->x[k] + tac_state_seconds(&sim->state, t - line->t) * line->v[k];

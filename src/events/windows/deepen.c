@@ -10,7 +10,7 @@
 
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
-/* Handles a lack of memory: on several ranks all are told at the end of the pass; on one rank the pass ends now. */
+/* Handles a lack of memory: on several ranks all hear of it at the end of the pass; on one rank the pass ends now. */
 static void report_no_memory(struct tac_sim *sim, enum tac_err err)
 {
     if (tac_ranks_halo(sim->ranks))

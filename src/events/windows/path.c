@@ -5,7 +5,7 @@
 
 /* Walks one vertex' path forward, piece by piece. */
 struct walker {
-    const struct tac_break *end; /* breakpoint that ends the piece under way; NULL: the last piece */
+    const struct tac_break *end; /* breakpoint that ends the current piece; NULL: the last piece */
     tac_lid vertex;
     double x[3], v[3]; /* at the time reached, and until `end` */
 };

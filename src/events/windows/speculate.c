@@ -94,7 +94,7 @@ static enum tac_err activate_missed(struct tac_sim *sim, const struct tac_valida
         if (c->list[k].slot >= 0)
             c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
     err = tac_order_sleep_speeds(
-        sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
+        sim); /* the pass that is thrown away has shown how fast pairs are, also those of several ranks */
 done:
     return err;
 }
