@@ -46,10 +46,10 @@ enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene
 struct tac_pilot; /* opaque */
 
 struct tac_pilot_options {
-    double seconds;            /* wall time that it may take, > 0; the pass that is under way then ends */
+    double seconds;            /* wall time that it may take, > 0; the current pass then ends */
     double until_s;            /* simulated time at which it ends at the latest, s; 0: the scene's end */
     const char *restart;       /* a checkpoint, or the folder with it, to begin at; NULL: it begins at t = 0 */
-    bool (*go_on)(void *user); /* asked between two passes, on every rank; false: stop. NULL: nobody is asked */
+    bool (*go_on)(void *user); /* asked between two passes, on every rank; false: stop. NULL: no function is called */
     void *user;                /* borrowed */
 };
 

@@ -11,7 +11,7 @@ extern "C" {
 enum tac_contact_kind {
     TAC_CONTACT_VERTEX_TRIANGLE,
     TAC_CONTACT_EDGE_EDGE,
-    TAC_CONTACT_VERTEX_SEGMENT, /* a segment is told by the id of its edge */
+    TAC_CONTACT_VERTEX_SEGMENT, /* a segment is named by the id of its edge */
     TAC_CONTACT_VERTEX_VERTEX
 };
 

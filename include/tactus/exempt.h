@@ -1,8 +1,8 @@
 /* tactus/exempt.h: pairs of bodies that nothing keeps apart, because no vertex of them is ever free.
  *
  * Scripted bodies may pass through each other and through fixed bodies, because neither could give way.  Such pairs are
- * no contact pairs, and the audit proves nothing about them.  `tactus check` and `tactus audit` name them, so that
- * nobody takes them for proven, and list where they cross.  Only single instants are examined for this.
+ * no contact pairs, and the audit proves nothing about them.  `tactus check` and `tactus audit` name them, so that no
+ * reader takes them for proven, and list where they cross.  Only single instants are examined for this.
  *
  *     TAC_TRY(tac_exempt_create(ctx, scene, &exempt));
  *     TAC_TRY(tac_exempt_look(ctx, scene, t_s, exempt));   // for each instant, with the scene's x put there

@@ -301,7 +301,7 @@ struct tac_moved {
 };
 
 /* The placed mesh of a scene, or of one rank's part of it, which grows as ghosts come.  The geometry is the rest shape
- * and the start positions.  (The mesh of all ranks together, on its way from one partition to the next, is struct
+ * and the start positions.  (The mesh of all ranks together, between one partition and the next, is struct
  * tac_pieces of src/partition.) */
 struct tac_local_mesh {
     tac_lid vertex_count;

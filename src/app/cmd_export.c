@@ -61,7 +61,7 @@ static bool take_range(const char **at, const struct tac_reader *r, struct range
     range->first = given[0] ? index_of(r, field[0]) : 0;
     range->step = n == 3 && given[1] ? field[1] : 1;
     range->last = given[end] ? index_of(r, field[end]) : INT64_MAX;
-    /* A user of Python may give the step last: 0:100:10 would select one frame, which nobody wants. */
+    /* A user of Python may give the step last: 0:100:10 would select one frame, which is not meant. */
     bool swapped = n == 3 && given[2] && range->last > range->first && range->step > range->last - range->first;
     return range->step > 0 && !swapped;
 }

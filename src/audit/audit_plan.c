@@ -246,12 +246,12 @@ static enum tac_err share(struct tac_ctx *ctx, struct tac_audit_plan *plan)
         const int64_t n = plan->count - k < AT_ONCE ? plan->count - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &plan->group[k], (int)(n * (int64_t)sizeof *plan->group), MPI_BYTE, MPI_BOR,
                           ctx->comm) != MPI_SUCCESS)
-            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks told each other of the record");
+            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged what they know of the record");
     }
     return TAC_OK;
 }
 
-/* By time. An interval that was under way and is there as a whole too is left out. */
+/* By time. A partial interval that is also there as a whole is left out. */
 static enum tac_err put_in_order(struct tac_ctx *ctx, const struct tac_recorded *recorded, struct tac_audit_plan *plan)
 {
     for (int64_t k = 0; k < plan->count; k++) {

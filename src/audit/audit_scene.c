@@ -52,7 +52,7 @@ static enum tac_err fill_bodies(struct tac_ctx *ctx, const struct tac_reader *r,
     return TAC_OK;
 }
 
-/* Particles are the vertices of bodies without elements: of what the rest is made must be told. */
+/* Particles are the vertices of bodies without elements: so the elements of all other bodies must be known. */
 static enum tac_err check_loose(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_scene *s)
 {
     enum tac_err err = TAC_OK;

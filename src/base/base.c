@@ -72,8 +72,8 @@ void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...)
 
 _Noreturn void tac_give_up(const struct tac_ctx *ctx)
 {
-    /* Several ranks may wait in vain for one that went another way, with the same sentence.  They give up one after the
-     * other, so that the first of them ends the others before they speak. */
+    /* Several ranks may wait in vain for one that took another branch, with the same sentence.  They give up one after
+     * the other, so that the first of them ends the others before they speak. */
     enum { LATER_NS = 300000000, MOST_LATER = 30 };
     const struct timespec later = {.tv_nsec = LATER_NS};
     for (int i = 0; i < ctx->rank && i < MOST_LATER; i++)

@@ -68,7 +68,8 @@ static void child_begin(int64_t bytes)
     const struct rlimit cpu = {LEAST_CPU_S + (rlim_t)more, LEAST_CPU_S + (rlim_t)more};
     setrlimit(RLIMIT_CPU, &cpu);
     limit_memory(bytes);
-    /* Who waits for it may be killed: then nobody needs it, and it would keep the locks of a run's folder. */
+    /* The process that waits for it may be killed. Then it is not needed, and it would keep the locks of a run's
+     * folder. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -96,7 +97,7 @@ enum tac_err tac_child_try(struct tac_ctx *ctx, const char *name, int64_t bytes,
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     if (!reported->done)
-        err = tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' is damaged: the HDF5 library breaks down over it", name);
+        err = tac_fail(ctx, TAC_ERR_INPUT, "'%.1000s' is damaged: the HDF5 library crashes when it reads it", name);
     else if (reported->err)
         err = tac_fail(ctx, reported->err, "%s", reported->error);
     if (result != NULL)

@@ -15,7 +15,7 @@
 
 struct tac_descent {
     double last;  /* cost per time of the length that is kept; 0: not known */
-    double kept;  /* the length to go back to while another one is tried; 0: no trial is under way */
+    double kept;  /* the length to go back to while another one is tried; 0: there is no trial now */
     bool shorter; /* the direction */
     int stays;    /* how often the length is kept until the next trial */
     int patience; /* how often it was kept after the last trial that did not pay */

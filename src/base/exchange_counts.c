@@ -17,7 +17,8 @@ struct reported {
     int64_t count;
 };
 
-/* What is on its way, at this rank: before each step at most one from each distance, and of these at most half go on.
+/* The numbers that this rank is passing on: before each step at most one from each distance, and of these at most half
+ * go on.
  */
 struct report_list {
     size_t count;

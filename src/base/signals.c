@@ -19,10 +19,10 @@ void tac_signals_catch(void)
     action.sa_handler = note;
     sigemptyset(&action.sa_mask);
     caught = 0;
-    action.sa_flags = SA_RESTART; /* nothing that is under way shall fail for it */
+    action.sa_flags = SA_RESTART; /* no call that has begun shall fail because of a signal */
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);
-    /* Who presses Ctrl-C again does not want to wait for a checkpoint. */
+    /* A user who presses Ctrl-C again does not want to wait for a checkpoint. */
     action.sa_flags = (int)(SA_RESTART | SA_RESETHAND);
     sigaction(SIGINT, &action, NULL);
 }

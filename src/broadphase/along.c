@@ -1,4 +1,4 @@
-/* along.c: when a list of pairs along a straight way must be made anew, and with which skin
+/* along.c: when a list of pairs along a straight path must be made anew, and with which skin
  * (docs/reference/implicit.md, Candidates). */
 #include "broadphase/along.h"
 #include <stdlib.h>
@@ -7,7 +7,7 @@ static const double SKIN = .1;   /* of the mean edge: with a larger skin neighbo
 static const double START = .5;  /* of the largest skin */
 static const double LEAST = .03; /* of it */
 static const double STEP = 1.6;  /* of skins */
-static const double FIRST = 64;  /* of a longer way a beginning of so many skins is searched first */
+static const double FIRST = 64;  /* of a longer path the first so many skins are searched first */
 
 /* What was done takes so long, ns (docs/results/performance.md tells how such numbers are found). */
 static const double TEST_NS = 6;   /* two boxes */
@@ -54,7 +54,7 @@ static enum tac_err over_ranks(const struct tac_along *along, void *value, int c
     return TAC_OK;
 }
 
-/* Adds the sums of this rank from which the share of the list's way follows at which x + part p is nearest to it. */
+/* Adds the sums of this rank from which the share of the list's path follows at which x + part p is nearest to it. */
 static void add_to_share(const struct tac_along *along, const double *x, const double *p, double part, double *sum,
                          double *square)
 {

@@ -1,9 +1,10 @@
 /* along.h: candidates for an integrator that moves all vertices together along straight lines.
  *
- * Such an integrator asks for the pairs that come near on the way from x to x + part p: vertex by vertex in space, but
- * all of them at the same share of the way.  It keeps its own list of what it is shown.  The list has all pairs as long
- * as there is a share of the way that the list was made for from which no vertex is farther than the skin.  So a larger
- * skin makes lists last, and longer; which one pays is tried, by counts of what was done.
+ * Such an integrator asks for the pairs that come near on the straight path from x to x + part p: vertex by vertex in
+ * space, but all of them at the same share of the path.  It keeps its own list of what it is shown.  The list has all
+ * pairs as long as there is a share of the path that the list was made for from which no vertex is farther than the
+ * skin.  With a larger skin a list lasts longer, and has more pairs. The best skin is found by trials, whose costs are
+ * counts of work.
  *
  *     TAC_TRY(tac_along_holds(along, x, p, part, &holds));
  *     if (!holds) {

@@ -1,6 +1,8 @@
 /* candidates.c: builds the lists of candidate pairs: trajectory bounds, boxes, and the list itself
  * (docs/reference/engine.md, Candidates). */
+#include "broadphase/candidates.h"
 #include "broadphase/patches.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,7 +368,7 @@ done:
 enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context)
 {
     enum tac_err err = TAC_OK;
-    c->span_s = 1; /* the ways' ends */
+    c->span_s = 1; /* the ends of the paths */
     lay_path_bounds(view, c, c->span_s);
     if (view->halo)
         err = tac_remote_fetch(view, c);
@@ -390,4 +392,39 @@ size_t tac_candidates_before(const struct tac_candidates *c, tac_time t)
     double share = (double)(t - c->start) / (double)c->span;
     int slice = (int)(share * SLICES) + 1; /* one more: the share was rounded */
     return c->slice_end[slice < SLICES ? slice : SLICES - 1];
+}
+
+/* ---- the lifetime of a list ---- */
+
+static const double STEP = 1.5; /* of lifetimes */
+
+/* Computes the largest cost of the list on any rank; each rank makes its own part of the list. */
+static enum tac_err cost_of(struct tac_view *view, const struct tac_candidates *c, double *cost)
+{
+    *cost = (double)c->cost.build + (double)c->cost.repair + TAC_LOOK_COST * (double)c->cost.looks;
+    if (view->halo && MPI_Allreduce(MPI_IN_PLACE, cost, 1, MPI_DOUBLE, MPI_MAX, view->ctx->comm) != MPI_SUCCESS)
+        return tac_fail(view->ctx, TAC_ERR_RUN, "MPI failed while choosing the lifetime of a list");
+    return TAC_OK;
+}
+
+enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
+                                    tac_time length)
+{
+    enum tac_err err = TAC_OK;
+    const tac_time age = start - c->start, least = length, most = 1024 * length;
+    double cost, horizon = (double)c->horizon;
+    if (c->end <= c->start)
+        return TAC_OK;
+    TAC_TRY(cost_of(view, c, &cost));
+    if (reached <= c->end && age < c->horizon / 2) {
+        /* Far too long: a part of what it cost was for nothing. */
+        horizon /= 2;
+        c->descent = (struct tac_descent){.shorter = true};
+    } else if (cost > 0) {
+        horizon = tac_descent_next(&c->descent, cost / (double)(age > 0 ? age : 1), STEP, horizon, (double)least,
+                                   (double)most);
+    }
+    c->horizon = (tac_time)tac_descent_within(horizon, (double)least, (double)most);
+done:
+    return err;
 }

@@ -24,11 +24,11 @@ struct tac_candidate {
     uint64_t key;
     int32_t slot; /* active pair, or -1 */
     uint8_t type, count, first;
-    uint8_t acted; /* its pair acted in the pass under way and became no deeper, so nothing has to be done ahead */
+    uint8_t acted; /* its pair acted in the current pass and became no deeper, so nothing has to be done ahead */
     float d;       /* lower bound of the distance at view->state->now, m */
     float next;    /* distance under which the first inactive layer is reached, or a little more, m */
-    float change; /* bound of the change of the distance over the pass under way, m; until the list is sorted: the share
-                     of the lifetime before which the pair cannot touch */
+    float change;  /* bound of the change of the distance over the current pass, m; until the list is sorted: the share
+                      of the lifetime before which the pair cannot touch */
     float tolerance; /* m */
 };
 _Static_assert(sizeof(struct tac_candidate) == 32, "half a line of a candidate");
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void tac_candidate_fetch(const stru
     __builtin_prefetch(&q->tolerance, 1);
 }
 
-/* Returns a lower bound of its distance at the end of the pass under way, m. */
+/* Returns a lower bound of its distance at the end of the current pass, m. */
 static inline double tac_candidate_end(const struct tac_candidate *q)
 {
     const double least = tac_pair_least((enum tac_pair_type)q->type), left = (double)q->d - q->change;
@@ -51,7 +51,7 @@ static inline double tac_candidate_end(const struct tac_candidate *q)
  * windows read only this record (events/windows/slack.c). */
 struct tac_slack {
     tac_lid v[4];     /* for two edges the first one is stored as ~v[0]; unused ones repeat the last one */
-    float start, end; /* slack at the start and the end of the window under way, m, rounded down; -infinity: it must be
+    float start, end; /* slack at the start and the end of the current window, m, rounded down; -infinity: it must be
                          looked at */
 };
 
@@ -68,7 +68,7 @@ struct tac_slacks {
     size_t capacity;
     struct tac_slack *of; /* owned */
     double factor;        /* a slack must be larger than this times a window's change of distance (slack.c) */
-    bool committed;       /* the window under way begins at `end` */
+    bool committed;       /* the current window begins at `end` */
 };
 
 /* A pair that a search has found. */
@@ -90,7 +90,7 @@ struct tac_found {
     struct tac_slack *slack;  /* owned */
 };
 
-/* How a vertex moved in the pass under way: its path stays within `deviation` of the chord x .. x + u, and its velocity
+/* How a vertex moved in the current pass: its path stays within `deviation` of the chord x .. x + u, and its velocity
  * within `speed` (m/s) of the chord's. */
 struct tac_move {
     double u[3], deviation;
@@ -141,7 +141,7 @@ struct tac_remote_primitives {
     char *growth;                /* owned: message buffer for the boxes of all ranks that grow (remote_grown.c) */
     size_t near_count, near_capacity, sent_capacity, published_capacity, around_capacity;
     int32_t *near;     /* owned, ascending: the near ranks: other ranks whose whole boxes meet those of this rank */
-    MPI_Request *sent; /* owned, (near): of messages to them that are under way */
+    MPI_Request *sent; /* owned, (near): of messages to them that have been posted and not completed */
     struct tac_box *published; /* owned, (near, boxes): as `mine`, of each of them */
     struct tac_box *around;    /* owned, (near, above) */
     uint8_t *marked;           /* owned, one per remote primitive: in a repair, 1: it has a leaver */
@@ -179,7 +179,7 @@ struct tac_sorted_bodies {
 
 struct tac_candidates {
     struct tac_halo *halo;             /* borrowed; NULL: one rank */
-    struct tac_move *move;             /* owned, (V): of the pass under way */
+    struct tac_move *move;             /* owned, (V): of the current pass */
     double *x;                         /* owned, (V, 3): positions at the window's start */
     struct tac_path_bound *path_bound; /* owned, (V) */
     tac_time start, end;               /* the list's lifetime; end <= start: there is no list */
@@ -244,7 +244,7 @@ void tac_candidates_destroy(struct tac_candidates **candidates);
  * bounds along move[], which is the motion over the pass of `window` quanta. */
 enum tac_err tac_candidates_build(struct tac_view *view, struct tac_candidates *c, tac_time window, tac_time lifetime);
 /* Collective; local on one rank. Chooses the lifetime of the next list (c->horizon) from the cost per time of lists of
- * the present lifetime. The window under way began at `start`; everything before `reached` was run; `length`: of
+ * the present lifetime. The current window began at `start`; everything before `reached` was run; `length`: of
  * windows, quanta. */
 enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates *c, tac_time start, tac_time reached,
                                     tac_time length);
@@ -291,7 +291,7 @@ enum tac_err tac_candidates_append(struct tac_view *view, struct tac_candidates 
 /* Local. Sets the trajectory bound of vertex v from move[], its motion over a window of window_s that began from_s
  * after the list's start. */
 void tac_candidates_bound(struct tac_view *view, struct tac_candidates *c, tac_lid v, double window_s, double from_s);
-/* Local. Makes v, a vertex of another rank that has got another trajectory bound, a leaver in the repair under way. */
+/* Local. Makes v, a vertex of another rank that has got another trajectory bound, a leaver in the current repair. */
 enum tac_err tac_candidates_leave(struct tac_view *view, struct tac_candidates *c, tac_lid v);
 /* Local. Fills c->found with those pairs of tac_candidates_find() that have a leaver (c->repair.left), except active
  * pairs that are on the list already. Boxes and trees are refitted. */

@@ -41,17 +41,17 @@ static enum tac_err pass_pair_on(struct tac_search *search, enum tac_pair_type t
     return search->take(search->context, &found);
 }
 
-/* The least that two primitives are apart along the unit vector `along`, at the start and at the end of their ways u,
- * and so in between.  The first has the first vertices. */
+/* The least that two primitives are apart along the unit vector `along`, at the start and at the end of their
+ * displacements u, and so in between.  The first has the first vertices. */
 static double least_along(int first, int n, const double along[3], const double (*x)[3], const double (*u)[3])
 {
     double least = INFINITY;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++) {
-            double d[3], way[3];
+            double d[3], relative[3];
             tac_sub(d, x[i], x[j]);
-            tac_sub(way, u[i], u[j]);
-            const double begin = tac_dot(along, d), end = begin + tac_dot(along, way);
+            tac_sub(relative, u[i], u[j]);
+            const double begin = tac_dot(along, d), end = begin + tac_dot(along, relative);
             least = begin < least ? begin : least;
             least = end < least || !(end == end) ? end : least; /* what is no number stays */
         }
@@ -132,10 +132,10 @@ TAC_FOUR_INLINE tac_four four_along(int first, const tac_four along[3], const ta
     tac_four least = tac_four_all(INFINITY);
     for (int i = 0; i < first; i++)
         for (int j = first; j < 4; j++) {
-            tac_four d[3], way[3];
+            tac_four d[3], relative[3];
             tac_four_sub(d, x[i], x[j]);
-            tac_four_sub(way, u[i], u[j]);
-            const tac_four begin = tac_four_dot(along, d), end = begin + tac_four_dot(along, way);
+            tac_four_sub(relative, u[i], u[j]);
+            const tac_four begin = tac_four_dot(along, d), end = begin + tac_four_dot(along, relative);
             least = tac_four_select(begin < least, begin, least);
             least = tac_four_select((end < least) | ~(end == end), end, least);
         }
@@ -300,7 +300,8 @@ TAC_FOUR_INLINE double far_away(const struct tac_search *search, const struct ta
     return search->reach + pa->radius + pb->radius + sqrt(most) + 2e-12 * search->c->extent;
 }
 
-/* Proves quickly that a point is farther than `away` from a primitive of n vertices: along the way from their mean. */
+/* Proves quickly that a point is farther than `away` from a primitive of n vertices: along the direction from their
+ * mean. */
 static bool is_far(const double *x, const double (*y)[4], int n, double away)
 {
     double d[3][3], along[3] = {0}, least = INFINITY;
@@ -323,7 +324,7 @@ TAC_FOUR_INLINE bool edges_are_far(const double *a0, const double *a1, const dou
     for (int k = 0; k < 3; k++) {
         a[k] = a1[k] - a0[k];
         b[k] = b1[k] - b0[k];
-        along[k] = a0[k] + a1[k] - b0[k] - b1[k]; /* twice the way */
+        along[k] = a0[k] + a1[k] - b0[k] - b1[k]; /* twice the difference of the midpoints */
     }
     const double length = tac_dot(along, along),
                  room = .5 * (length - fabs(tac_dot(along, a)) - fabs(tac_dot(along, b)));

@@ -1,7 +1,7 @@
 /* candidates_repair.c: repairs the list of candidates where some vertices left their trajectory bounds
  * (docs/reference/engine.md, Candidates): these get new ones, and the list becomes what it would be with these.
  *
- * A trajectory bound that is set during the life of a list begins at the start of the window under way, because only
+ * A trajectory bound that is set during the life of a list begins at the start of the current window, because only
  * windows that end later use it. The list contains every pair that may touch from then on if every pair with a leaver
  * is searched again, and every other pair stays as it was found. (The boxes of a leaver's primitives have changed, so a
  * search of the changed parts of the trees finds these pairs.)

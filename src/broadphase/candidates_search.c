@@ -202,7 +202,7 @@ struct listing {
 };
 
 /* context: a struct listing; a tac_take_pair.  Whether the pair is active is asked later, of all. */
-static enum tac_err list_pair(void *context, const struct tac_found_pair *pair)
+static enum tac_err add_candidate(void *context, const struct tac_found_pair *pair)
 {
     enum tac_err err;
     struct listing *listing = context;
@@ -349,7 +349,7 @@ enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candida
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct listing listing = {.view = view, .c = c};
-    enum tac_err err = tac_candidates_show_found(view, c, false, list_pair, &listing);
+    enum tac_err err = tac_candidates_show_found(view, c, false, add_candidate, &listing);
     find_slots(&listing);
     if (!err)
         err = add_limits(&listing);
@@ -362,7 +362,7 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
 enum tac_err tac_candidates_find_changed(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct listing listing = {.view = view, .c = c, .changed = true};
-    struct tac_search search = {.view = view, .c = c, .changed = true, .take = list_pair, .context = &listing};
+    struct tac_search search = {.view = view, .c = c, .changed = true, .take = add_candidate, .context = &listing};
     enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
     if (!err)
         err = tac_search_flush(&search);

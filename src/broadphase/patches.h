@@ -29,7 +29,7 @@ struct tac_patch_near {
     float nearest;    /* least flat distance of its pairs with the patch' own block, m */
     float bump;       /* largest excess of their distance at the start over the flat distance, m */
     uint8_t vertices; /* the patch's first `vertices` vertices include all of this block */
-    uint8_t holds;    /* 1: in the search under way no such pair can touch */
+    uint8_t holds;    /* 1: in the current search no such pair can touch */
 };
 
 /* The patches of one body. */
@@ -40,7 +40,7 @@ struct tac_patches {
     int32_t *near;                 /* owned: blocks */
     struct tac_patch_near *beside; /* owned: data of the same blocks */
     tac_lid *vertex;               /* owned */
-    uint8_t *asked;                /* owned, (count): 1: the patch was tested in the search under way */
+    uint8_t *asked;                /* owned, (count): 1: the patch was tested in the current search */
     double most;                   /* largest distance at which a pair's first layer begins, m */
     double fraction; /* a pair's first layer begins no farther than this times its distance at the start; or infinity */
 };

@@ -27,7 +27,7 @@ struct tac_patches_build {
     size_t meeting_count, meeting_capacity;
     int32_t *beside_begin, *beside; /* owned: the same by block, itself first */
     int32_t *taken;                 /* owned, (V): 1 + the last patch that contains the vertex */
-    struct tac_patch_ring *ring;    /* owned: those beside the block of the patch under way */
+    struct tac_patch_ring *ring;    /* owned: those beside the block of the current patch */
     size_t ring_capacity;
     size_t near_count, near_capacity, known_capacity, vertex_count, vertex_capacity;
 };

@@ -61,7 +61,7 @@ size_t tac_remote_growth_bytes(const struct tac_ctx *ctx);
 enum tac_err tac_remote_tell_grown(struct tac_ctx *ctx, enum tac_err err, void *growth, int count,
                                    const struct tac_grown_box *mine, struct tac_grown_box **grown, size_t *grown_count);
 
-/* ---- remote.c: primitives on their way ---- */
+/* ---- remote.c: sending primitives ---- */
 /* Neighbours; err: the caller's error code so far. The returned code may be that of this rank only, until the next
  * agreement of all ranks. Sends the primitives that leavers changed (count; with their boxes), and those that the grown
  * boxes meet, to the ranks whose boxes they meet. Received primitives are in c->remote, with their trajectory bounds;

@@ -77,28 +77,28 @@ static void widen_box(struct tac_box *box, double by)
 /* ---- the boxes around boxes ---- */
 
 /* The boxes of a rank, and those around them. */
-struct nest {
+struct hierarchy {
     int boxes;
     struct tac_box *published, *around;
 };
 
-static struct nest nest_of_mine(const struct tac_candidates *c)
+static struct hierarchy hierarchy_of_mine(const struct tac_candidates *c)
 {
-    return (struct nest){c->remote.boxes, c->remote.mine, c->remote.around_mine};
+    return (struct hierarchy){c->remote.boxes, c->remote.mine, c->remote.around_mine};
 }
 
-static struct nest nest_of_near(const struct tac_candidates *c, size_t near)
+static struct hierarchy hierarchy_of_near(const struct tac_candidates *c, size_t near)
 {
-    return (struct nest){c->remote.boxes, &c->remote.published[near * (size_t)c->remote.boxes],
-                         &c->remote.around[near * (size_t)c->remote.above]};
+    return (struct hierarchy){c->remote.boxes, &c->remote.published[near * (size_t)c->remote.boxes],
+                              &c->remote.around[near * (size_t)c->remote.above]};
 }
 
 /* The boxes of a rank are in order of place, so 8 that follow each other are near each other; and so on. */
-static void lay_around(struct nest nest)
+static void lay_around(struct hierarchy hierarchy)
 {
-    const struct tac_box *below = nest.published;
-    for (int count = nest.boxes / FAN; count > 0; count /= FAN) {
-        struct tac_box *level = &nest.around[(count - 1) / (FAN - 1)]; /* behind 1 + 8 + 64 + ... */
+    const struct tac_box *below = hierarchy.published;
+    for (int count = hierarchy.boxes / FAN; count > 0; count /= FAN) {
+        struct tac_box *level = &hierarchy.around[(count - 1) / (FAN - 1)]; /* behind 1 + 8 + 64 + ... */
         for (int k = 0; k < count; k++) {
             level[k] = below[FAN * k];
             for (int i = 1; i < FAN; i++)
@@ -110,25 +110,25 @@ static void lay_around(struct nest nest)
 
 /* Is there a published box of the rank with holds(box, it)? holds() must be true for a box around that one, too. Looks
  * at box k of the `count` boxes of its level, and at those in it. */
-static bool any_box(const struct nest *nest, const struct tac_box *box, int count, int k,
+static bool any_box(const struct hierarchy *hierarchy, const struct tac_box *box, int count, int k,
                     bool (*holds)(const struct tac_box *, const struct tac_box *), int64_t *tests)
 {
     (*tests)++;
-    const bool leaf = count == nest->boxes;
-    const struct tac_box *other = leaf ? &nest->published[k] : &nest->around[(count - 1) / (FAN - 1) + k];
+    const bool leaf = count == hierarchy->boxes;
+    const struct tac_box *other = leaf ? &hierarchy->published[k] : &hierarchy->around[(count - 1) / (FAN - 1) + k];
     const bool held = holds(box, other);
     if (!held || leaf)
         return held;
     for (int i = 0; i < FAN; i++)
-        if (any_box(nest, box, FAN * count, FAN * k + i, holds, tests))
+        if (any_box(hierarchy, box, FAN * count, FAN * k + i, holds, tests))
             return true;
     return false;
 }
 
 bool tac_remote_meets(struct tac_candidates *c, size_t near, const struct tac_box *box)
 {
-    const struct nest nest = nest_of_near(c, near);
-    return any_box(&nest, box, 1, 0, tac_boxes_meet, &c->remote.tests);
+    const struct hierarchy hierarchy = hierarchy_of_near(c, near);
+    return any_box(&hierarchy, box, 1, 0, tac_boxes_meet, &c->remote.tests);
 }
 
 /* ---- publishing ---- */
@@ -172,7 +172,7 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     }
     for (int k = 0; k < c->remote.boxes; k++)
         widen_box(&mine[k], room);
-    lay_around(nest_of_mine(c));
+    lay_around(hierarchy_of_mine(c));
 done:
     return err;
 }
@@ -232,7 +232,7 @@ enum tac_err tac_remote_publish(struct tac_view *view, struct tac_candidates *c,
             r->near[r->near_count++] = k;
     TAC_TRY(tac_swap(view->ctx, r->near_count, r->near, r->mine, (size_t)r->boxes * sizeof *r->mine, r->published));
     for (size_t k = 0; k < r->near_count; k++)
-        lay_around(nest_of_near(c, k));
+        lay_around(hierarchy_of_near(c, k));
 done:
     return err;
 }
@@ -257,7 +257,7 @@ static int grow_mine(struct tac_view *view, struct tac_candidates *c, size_t cou
         if (grows[k])
             mine[n++] = (struct tac_grown_box){view->ctx->rank, k, c->remote.mine[k]};
     if (n > 0)
-        lay_around(nest_of_mine(c));
+        lay_around(hierarchy_of_mine(c));
     return n;
 }
 
@@ -283,7 +283,7 @@ static enum tac_err find_new_near(struct tac_view *view, struct tac_candidates *
         for (size_t i = 0; i < boxes; i++)
             tac_box_empty(&r->published[boxes * at + i]);
         r->published[boxes * at] = r->whole[2 * k];
-        lay_around(nest_of_near(c, at));
+        lay_around(hierarchy_of_near(c, at));
     }
 done:
     return err;
@@ -302,7 +302,7 @@ static void take_grown(struct tac_view *view, struct tac_candidates *c, size_t c
             continue;
         tac_box_merge(&r->published[(size_t)r->boxes * at + (size_t)grown[k].group], &grown[k].box);
         if (k + 1 == count || grown[k + 1].rank != grown[k].rank)
-            lay_around(nest_of_near(c, at));
+            lay_around(hierarchy_of_near(c, at));
     }
     if (find_new_near(view, c) != TAC_OK)
         tac_give_up(view->ctx); /* a rank that is near now would wait for a message that cannot be */
@@ -335,7 +335,7 @@ done:
 /* Does the box lie within a box that this rank has published, and meet none of another rank? */
 static bool is_private(struct tac_candidates *c, const struct tac_box *box)
 {
-    const struct nest mine = nest_of_mine(c);
+    const struct hierarchy mine = hierarchy_of_mine(c);
     bool private = any_box(&mine, box, 1, 0, box_within, &c->remote.tests);
     for (size_t k = 0; k < c->remote.near_count && private; k++)
     private = !tac_remote_meets(c, k, box);

@@ -223,7 +223,7 @@ TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair 
         const double dt = (double)(t - g->t) * f->quantum_s;
         for (int k = 0; k < 3; k++) {
             slip[k] -= g->p[k];
-            g->way[k] += slip[k];
+            g->slid[k] += slip[k];
             slip[k] /= dt;
         }
         tangential(near->n, slip);
@@ -252,7 +252,7 @@ TAC_FOUR_INLINE void pull_of(const struct tac_friction *f, const struct tac_pair
     const double damping = 2 * p->form.law->zeta * sqrt(entry->stiffness * mass);
     u[0] = u[1] = u[2] = 0;
     if (!entry->fresh && a->born == g->born)
-        tac_sub(u, g->way, a->hold);
+        tac_sub(u, g->slid, a->hold);
     tangential(normal, u);
     for (int c = 0; c < 3; c++)
         pull[c] = entry->stiffness * u[c] + damping * slip[c];
@@ -265,7 +265,7 @@ TAC_FOUR_INLINE void hold(struct tac_friction *f, const struct tac_friction_valu
     struct tac_anchor *a = &f->anchor[entry->anchor];
     keep_anchor(f, a, entry->anchor);
     for (int c = 0; c < 3; c++)
-        a->now.hold[c] = g->way[c] - (share < 1 ? share * pull[c] / entry->stiffness : u[c]);
+        a->now.hold[c] = g->slid[c] - (share < 1 ? share * pull[c] / entry->stiffness : u[c]);
     a->now.born = g->born;
 }
 
@@ -285,7 +285,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
         w2 += near->w[i] * near->w[i] * f->model->w_ever[p->v[i]];
-    const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: nobody here can be moved */
+    const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: none of the vertices can be moved */
     for (; entry != NULL; entry = after(f, entry)) {
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)

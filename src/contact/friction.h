@@ -26,7 +26,7 @@ struct tac_friction_values {
     double budget;    /* impulse that friction may still use, N s */
     double w[4];      /* weights of the closest points at t */
     double p[3];      /* vector from the second closest point to the first at t, m */
-    double way[3];    /* how far the first primitive has slipped along the second since `born`, m */
+    double slid[3];   /* how far the first primitive has slipped along the second since `born`, m */
 };
 struct tac_friction_state {
     struct tac_friction_values now;
@@ -43,7 +43,7 @@ struct tac_friction_kept {
 /* The state of a layer group. */
 struct tac_anchor_values {
     tac_time born;  /* `born` of the pair when it was last set; -1: never */
-    double hold[3]; /* value of `way` at which the tangential spring is fixed, m */
+    double hold[3]; /* value of `slid` at which the tangential spring is fixed, m */
 };
 struct tac_anchor {
     struct tac_anchor_values now;
@@ -90,9 +90,9 @@ struct tac_friction {
     size_t anchor_kept_count, anchor_kept_capacity;
     int32_t *free_anchor; /* owned */
     size_t free_count, free_capacity;
-    struct tac_friction_entry *friction_entry; /* owned: of the instant under way */
+    struct tac_friction_entry *friction_entry; /* owned: of the current instant */
     size_t friction_entry_count, friction_entry_capacity;
-    struct tac_friction_kick *kick; /* owned: of the instant under way, in the order of the pairs' first entries */
+    struct tac_friction_kick *kick; /* owned: of the current instant, in the order of the pairs' first entries */
     size_t kick_count, kick_capacity;
 };
 

@@ -290,10 +290,10 @@ static double size_at(const struct tac_element *element, const void *record, con
     return -near[0].d / wide->rest[2];
 }
 
-/* Returns the first share at which |d + share way| has fallen to `least`, or 1 if there is none. */
-static double share_to_length(const double d[3], const double way[3], double least)
+/* Returns the first share at which |d + share change| has fallen to `least`, or 1 if there is none. */
+static double share_to_length(const double d[3], const double change[3], double least)
 {
-    const double a = tac_dot(way, way), b = tac_dot(d, way), c = tac_dot(d, d) - least * least;
+    const double a = tac_dot(change, change), b = tac_dot(d, change), c = tac_dot(d, d) - least * least;
     const double root = b * b - a * c;
     return b >= 0 || !(root > 0) ? 1 : fmin(1, TAC_BELOW * c / (sqrt(root) - b));
 }
@@ -309,7 +309,7 @@ double tac_limit_advance(const struct tac_element *element, const void *record, 
     double low = 0, high = 1;
     if (!(now < most))
         return 0;
-    /* Lengths and stretches are convex along the way: shares that are short enough are all before others. */
+    /* Lengths and stretches are convex along the path: shares that are short enough are all before others. */
     for (int k = 0; k < HALVINGS && !(to <= reach); k++) {
         const double middle = .5 * (low + high);
         if (size_at(element, record, x, p, middle) <= reach)
@@ -320,12 +320,12 @@ double tac_limit_advance(const struct tac_element *element, const void *record, 
     const double share = to <= reach ? 1 : low;
     if (element == &tac_element_limit && s->shorter > 0) {
         const double least = s->length * (1 - s->shorter);
-        double d[3], way[3];
+        double d[3], change[3];
         length_of(x, d);
-        length_of(p, way);
+        length_of(p, change);
         if (!(now > least))
             return 0;
-        return fmin(share, share_to_length(d, way, least + keep * fmin(now - least, s->length - least)));
+        return fmin(share, share_to_length(d, change, least + keep * fmin(now - least, s->length - least)));
     }
     return share;
 }

@@ -402,11 +402,11 @@ static tac_time layer_period(const struct tac_model *m, const struct tac_form *f
 /* The farthest layer from `from` towards `end`, inclusive, that has this period, as `from` has.  Periods do not
  * increase with depth, and few layers have the same one: by steps that double, and then by halves. */
 static int32_t farthest_like(const struct tac_model *m, const struct tac_form *form, int32_t from, tac_time period,
-                             int32_t end, int32_t way)
+                             int32_t end, int32_t direction)
 {
-    int32_t has = from, step = 1, left = way * (end - from);
-    while (step <= left && layer_period(m, form, has + way * step) == period) {
-        has += way * step;
+    int32_t has = from, step = 1, left = direction * (end - from);
+    while (step <= left && layer_period(m, form, has + direction * step) == period) {
+        has += direction * step;
         left -= step;
         step *= 2;
     }
@@ -414,8 +414,8 @@ static int32_t farthest_like(const struct tac_model *m, const struct tac_form *f
     /* `step` farther no layer has it, or there is none. */
     while (step > 1) {
         const int32_t half = step / 2;
-        if (layer_period(m, form, has + way * half) == period) {
-            has += way * half;
+        if (layer_period(m, form, has + direction * half) == period) {
+            has += direction * half;
             step -= half;
         } else {
             step = half;

@@ -196,7 +196,7 @@ static inline __attribute__((always_inline)) void keep(double *p, int step, int 
         p[e * step] = value[e];
 }
 
-/* What the flow of n elements takes, by those whom this rank accounts for. */
+/* The energy that the flow of n elements takes, of those elements that this rank accounts for. */
 static inline __attribute__((always_inline)) void enter_flow(struct tac_accum *lost, const uint8_t *mine, int n,
                                                              tac_four loss)
 {

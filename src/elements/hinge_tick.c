@@ -10,8 +10,8 @@
 /* The steps, and of how many turns before the hinges are that are at it. */
 enum { TRIANGLES, FIRST, ANGLE = 10, PARTS, KICK, LINE = 16 };
 
-/* Four hinges that are under way. */
-struct under_way {
+/* Four hinges whose tick has begun and has not ended. */
+struct unfinished {
     struct tac_four_bend bend;
     tac_four ee, turn, across, rise;
     tac_four tangent, below; /* of half the angle, then of its quarter; what it is to be divided by */
@@ -24,7 +24,7 @@ struct under_way {
 typedef tac_four impulses[4][3];
 
 /* The triangles of n hinges, 1 to 4, whose records are `size` bytes apart from `first` on. */
-static inline __attribute__((always_inline)) void fold(struct under_way *at, const void *first, size_t size, int n,
+static inline __attribute__((always_inline)) void fold(struct unfinished *at, const void *first, size_t size, int n,
                                                        const struct tac_pos *restrict pos)
 {
     const tac_lid *stencil[FOUR];
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void fold(struct under_way *at, con
 }
 
 /* A step between TRIANGLES and ANGLE. */
-static inline __attribute__((always_inline)) void step(struct under_way *at, int what)
+static inline __attribute__((always_inline)) void step(struct unfinished *at, int what)
 {
     switch (what) {
     case FIRST:
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void step(struct under_way *at, int
     }
 }
 
-static inline __attribute__((always_inline)) tac_four angle(const struct under_way *at)
+static inline __attribute__((always_inline)) tac_four angle(const struct unfinished *at)
 {
     return tac_four_whole_angle(at->series, at->rise, at->across);
 }
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct under_w
             fold(&line[turn % LINE], &(first)[FOUR * turn], sizeof *(first), FOUR, pos);                               \
         if (all || turn - PARTS < fours) {                                                                             \
             const size_t i = FOUR * (turn - PARTS);                                                                    \
-            struct under_way *at = &line[(turn - PARTS) % LINE];                                                       \
+            struct unfinished *at = &line[(turn - PARTS) % LINE];                                                      \
             tac_four(*const j)[3] = line_j[turn % 2];                                                                  \
             enum { n = FOUR };                                                                                         \
             (void)i;                                                                                                   \
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct under_w
         }                                                                                                              \
         if (all || turn - ANGLE < fours) {                                                                             \
             const size_t i = FOUR * (turn - ANGLE);                                                                    \
-            struct under_way *at = &line[(turn - ANGLE) % LINE];                                                       \
+            struct unfinished *at = &line[(turn - ANGLE) % LINE];                                                      \
             enum { n = FOUR };                                                                                         \
             const tac_four theta = angle(at);                                                                          \
             (void)i;                                                                                                   \
@@ -109,12 +109,12 @@ static inline __attribute__((always_inline)) tac_four angle(const struct under_w
     } while (0)
 
 /* Runs `at_angle` and then `at_push` for all hinges from `first` on, `count` of them, and kicks: of n of them, from
- * number i on, under way at `at`; at_angle gets their angles theta and leaves at->size, at_push leaves j.  What is
+ * number i on, whose state is in `at`; at_angle gets their angles theta and leaves at->size, at_push leaves j.  What is
  * left of whole fours goes at the end. */
 #define IN_LINE(first, count, i, n, at, at_angle, at_push)                                                             \
     do {                                                                                                               \
         const size_t fours = (count) / FOUR, turns = fours > 0 ? fours + KICK : 0;                                     \
-        struct under_way line[LINE];                                                                                   \
+        struct unfinished line[LINE];                                                                                  \
         impulses line_j[2];                                                                                            \
         size_t turn = 0;                                                                                               \
         for (; turn < turns && turn < KICK; turn++)                                                                    \
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct under_w
             IN_TURN(first, fours, turn, false, i, n, at, at_angle, at_push);                                           \
         if (FOUR * fours < (count)) {                                                                                  \
             const size_t i = FOUR * fours;                                                                             \
-            struct under_way *at = &line[0];                                                                           \
+            struct unfinished *at = &line[0];                                                                          \
             tac_four(*const j)[3] = line_j[0];                                                                         \
             const int n = (int)((count)-i);                                                                            \
             fold(at, &(first)[i], sizeof *(first), n, pos);                                                            \

@@ -1,5 +1,5 @@
 /* kernel_twice.h: compiles the kernels of KERNELS, a file, for one element (REAL = double) and for four side by side
- * (REAL = a vector of four).  No include guard: whoever includes it defines KERNELS before. */
+ * (REAL = a vector of four).  No include guard: the file that includes it defines KERNELS first. */
 #define REAL double
 #define NAME(name) tac_one_##name
 #define SELECT(condition, yes, no) ((condition) ? (yes) : (no))

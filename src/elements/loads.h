@@ -26,7 +26,7 @@ struct tac_load_element {
     double centre_start[3]; /* the same at the window's start */
 };
 
-/* All elements of a scene, on the way to their classes. */
+/* All load elements of a scene, before they are sorted into classes. */
 struct tac_loads {
     size_t count;
     struct tac_load_element *element; /* owned, by load, then id */

@@ -1,5 +1,5 @@
 /* solid_convex.h: second derivatives of solids' energies in the space of F (9, row by row) without negative curvature:
- * what Newton's method goes by.
+ * which Newton's method uses.
  *
  *     tac_solid_convex_neo_hookean(mu, lambda, small, f, a);      the upper half of a (9, 9)
  */

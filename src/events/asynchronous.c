@@ -107,7 +107,7 @@ static void copy_positions(const void *state, double *x)
 {
     const struct tac_sim *sim = state;
     for (tac_lid i = 0; i < sim->state.owned; i++)
-        tac_position(sim, i, sim->state.now, &x[3 * (size_t)i]);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, &x[3 * (size_t)i]);
 }
 
 static void fill_status(const void *state, struct tac_status *out)
@@ -116,9 +116,9 @@ static void fill_status(const void *state, struct tac_status *out)
     out->window_s = sim->windows.last_s;
     out->deepest_layer = sim->books.deepest_ever;
     out->counters = sim->books.counters;
-    if (tac_sim_halo(sim)) {
-        out->counters.messages_sent += tac_sim_halo(sim)->messages;
-        out->counters.bytes_sent += tac_sim_halo(sim)->bytes;
+    if (tac_ranks_halo(sim->ranks)) {
+        out->counters.messages_sent += tac_ranks_halo(sim->ranks)->messages;
+        out->counters.bytes_sent += tac_ranks_halo(sim->ranks)->bytes;
     }
 }
 
@@ -129,7 +129,7 @@ static const char *name_discovery(const void *state)
 
 static enum tac_err hold_error(void *state, enum tac_err err)
 {
-    return tac_ranks_hold(state, err);
+    return tac_ranks_hold(((struct tac_sim *)state)->ranks, err);
 }
 
 static enum tac_err begin_record(void *state, struct tac_recorder *record)
@@ -199,7 +199,7 @@ static void measure_load(const void *state, struct tac_workload *load)
 
 static double rate_of(const struct tac_sim *sim, tac_time period)
 {
-    return 1 / tac_seconds(sim, period);
+    return 1 / tac_state_seconds(&sim->state, period);
 }
 
 /* Adds a stencil to the graph: its cost to the weights of the vertices that this rank owns, and edges from its lowest
@@ -212,12 +212,12 @@ static enum tac_err add_stencil(struct tac_sim *sim, struct tac_graph_rows *rows
     for (int i = 0; i < n; i++) {
         if (v[i] < sim->state.owned)
             weight[v[i]] += cost / n;
-        if (tac_sim_id(sim, v[i]) < tac_sim_id(sim, low))
+        if (tac_scene_id(sim->scene, v[i]) < tac_scene_id(sim->scene, low))
             low = v[i];
     }
     for (int i = 0; i < n && low < sim->state.owned; i++)
         if (v[i] != low)
-            TAC_TRY(tac_graph_link(sim->ctx, rows, low, tac_sim_id(sim, v[i]), cost / n));
+            TAC_TRY(tac_graph_link(sim->ctx, rows, low, tac_scene_id(sim->scene, v[i]), cost / n));
 done:
     return err;
 }
@@ -302,7 +302,7 @@ static int64_t count_deep_messages(const void *state)
 static void clear_deep_messages(void *state)
 {
     struct tac_sim *sim = state;
-    tac_ranks_clear_deep_messages(sim);
+    tac_ranks_clear_deep_messages(sim->ranks);
     sim->control.reported_deep_messages = 0;
 }
 
@@ -321,14 +321,14 @@ static void tuning_out(const void *state, struct tac_tuning *tuning)
     memset(tuning, 0, sizeof *tuning);
     tuning->value[TUNING_LENGTH] = sim->windows.length;
     tuning->value[TUNING_HORIZON] = sim->view.candidates ? sim->view.candidates->horizon : 0;
-    const int64_t *fail_at = tac_ranks_fail_at(sim);
+    const int64_t *fail_at = tac_ranks_fail_at(sim->ranks);
     tuning->value[TUNING_FAIL_AT] = fail_at ? *fail_at : 0;
 }
 
 static void tuning_in(void *state, const struct tac_tuning *tuning)
 {
     struct tac_sim *sim = state;
-    int64_t *fail_at = tac_ranks_fail_at(sim);
+    int64_t *fail_at = tac_ranks_fail_at(sim->ranks);
     if (fail_at)
         *fail_at = tuning->value[TUNING_FAIL_AT];
     if (tuning->value[TUNING_LENGTH])
@@ -354,7 +354,7 @@ done:
 static void change_fit(const void *state, const struct tac_scene *scene, const uint8_t *motion,
                        struct tac_checkpoint *checkpoint)
 {
-    tac_change_fit(state, scene, motion, checkpoint);
+    tac_change_fit(&((const struct tac_sim *)state)->scripts, scene, motion, checkpoint);
 }
 
 static enum tac_err change_in(void *state, const uint8_t *motion, const void *kept)

@@ -70,13 +70,13 @@ static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
     int64_t tell[TAC_TELLS] = {0};
     tac_time reached = end;
     err = tac_pass_begin(sim);
-    if (tac_sim_halo(sim))
-        tac_ranks_failed(sim, err);
+    if (tac_ranks_halo(sim->ranks))
+        tac_ranks_failed(sim->ranks, err);
     else if (err)
         goto done;
-    if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
+    if (!tac_ranks_halo(sim->ranks) || !tac_ranks_down(sim->ranks))
         reached = tac_pass_run(sim, end);
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         tac_ranks_close(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
     TAC_TRY(tac_pass_commit(sim, reached));
@@ -88,7 +88,7 @@ done:
 static enum tac_err choose_stretch(struct tac_sim *sim)
 {
     tac_time shortest = sim->elastic->class_count ? sim->elastic->rate[0].period : TAC_TIME_NEVER;
-    if (tac_sim_halo(sim) &&
+    if (tac_ranks_halo(sim->ranks) &&
         MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
     sim->control.stretch = shortest == TAC_TIME_NEVER ? 0 : 256 * shortest;
@@ -126,7 +126,7 @@ static void fill_view(struct tac_sim *sim)
                                   .paths = &sim->paths,
                                   .active = &sim->active,
                                   .counters = &sim->books.counters,
-                                  .halo = tac_sim_halo(sim),
+                                  .halo = tac_ranks_halo(sim->ranks),
                                   .margin = 1,
                                   .main_period = tac_windows_main_period(sim),
                                   .activation = &activation,
@@ -142,7 +142,7 @@ static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *sc
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
     TAC_TRY(tac_active_create(sim));
-    TAC_TRY(tac_immovable_create(sim));
+    TAC_TRY(tac_immovable_create(sim->ctx, &sim->immovable, &sim->state));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     if (sim->scene->mesh->part)
@@ -171,7 +171,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
     sim->find.validates = mode == TAC_DISCOVER_SPECULATE || (mode == TAC_DISCOVER_KDS && scene->mesh->part != NULL);
-    /* The other ways of discovery leave a pair to the owner of its first vertex. */
+    /* The other modes of discovery leave a pair to the owner of its first vertex. */
     sim->model->omit_immovable = sim->find.validates;
     sim->find.table = !sim->contact                    ? &tac_discovery_none
                       : mode == TAC_DISCOVER_ALL_PAIRS ? &tac_discovery_all_pairs
@@ -180,10 +180,10 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     TAC_TRY(tac_agree(ctx, create_local_parts(sim, scene)));
     TAC_TRY(tac_immovable_choose(sim));
     TAC_TRY(choose_stretch(sim));
-    if (tac_sim_halo(sim))
-        TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_sim_halo(sim))));
+    if (tac_ranks_halo(sim->ranks))
+        TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_ranks_halo(sim->ranks))));
     tac_scripts_apply(sim);
-    sim->books.kinetic_start = tac_sim_kinetic(sim);
+    sim->books.kinetic_start = tac_sim_kinetic(sim->ctx, &sim->state);
     TAC_TRY(tac_agree(ctx, sim->find.table->create(sim)));
 done:
     if (err)
@@ -200,15 +200,15 @@ void tac_sim_destroy(struct tac_sim **out)
     if (sim->find.table)
         sim->find.table->destroy(sim);
     tac_friction_destroy(&sim->active);
-    tac_active_destroy(sim);
-    tac_ranks_destroy(sim);
+    tac_active_destroy(&sim->active);
+    tac_ranks_destroy(sim->ranks);
     tac_elastic_destroy(&sim->elastic);
     tac_model_destroy(&sim->model);
     free(sim->state.pos);
     free(sim->state.vel);
     free(sim->state.mass);
     free(sim->state.impulse);
-    tac_immovable_destroy(sim);
+    tac_immovable_destroy(&sim->immovable);
     free(sim->scripts.of);
     free(sim->books.v_before);
     free(sim->books.damped);
@@ -240,7 +240,7 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(sim->find.table->advance(sim, limit));
     if (sim->state.now == sim->scripts.next_knot)
         tac_scripts_apply(sim);
-    TAC_TRY(tac_ranks_hold(sim, tac_recorder_error(sim->record)));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_recorder_error(sim->record)));
 done:
     return err;
 }
@@ -254,10 +254,10 @@ static void predict_positions(const struct tac_sim *sim, const struct tac_pair *
         const tac_lid v = p->v[i];
         const struct tac_line *line = &sim->paths.line[v];
         if (sim->model->role[v] != TAC_ROLE_GHOST)
-            tac_position(sim, v, t, x[i]);
+            tac_position(&sim->state, &sim->scripts, v, t, x[i]);
         else
             for (int k = 0; k < 3; k++)
-                x[i][k] = line->x[k] + tac_seconds(sim, t - line->t) * line->v[k];
+                x[i][k] = line->x[k] + tac_state_seconds(&sim->state, t - line->t) * line->v[k];
     }
     tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
 }
@@ -278,7 +278,7 @@ static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, s
     struct tac_near near;
     out->pair = p;
     const tac_time last = sim->state.now / p->deep_period * p->deep_period, end = sim->scene->settings->t_end;
-    /* A layer that hardly pushes has a period longer than the scene: nobody looks for what happens after its end. */
+    /* A layer that hardly pushes has a period longer than the scene: what happens after its end does not matter. */
     out->t = end - last < p->deep_period ? end : last + p->deep_period;
     predict_positions(sim, p, sim->state.now, from);
     predict_positions(sim, p, out->t, x);
@@ -293,8 +293,8 @@ static void predict_stuck(const struct tac_sim *sim, const struct tac_pair *p, s
         for (int i = 0; i < p->count; i++) /* of a triangle's limit, its middle */
             out->at[k] += (type == TAC_PAIR_WIDE ? 1 / 3. : .5 * fabs(near.w[i])) * x[i][k];
     }
-    /* Wider than any mode's tolerance, so that whoever was found is found here; and times are told apart no finer than
-     * these tolerances tell them, so that the key decides between those that come at once. */
+    /* Wider than any mode's tolerance, so that every pair that was found there is found here; and times are resolved no
+     * finer than these tolerances tell them, so that the key decides between those that come at once. */
     const double share = tac_sweep(type, from, u, p->next, 1e-6 * p->form.thickness + 1e-13 * size);
     if (share <= 1) {
         const tac_time hit = sim->state.now + (tac_time)(share * (double)(out->t - sim->state.now));
@@ -330,21 +330,22 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
     tac_gid v[4] = {-1, -1, -1, -1};
     char what[256];
     for (int i = 0; i < s->pair->count; i++)
-        v[i] = tac_sim_id(sim, s->pair->v[i]);
+        v[i] = tac_scene_id(sim->scene, s->pair->v[i]);
     tac_key_describe(sim->scene, s->pair->key, v, what, sizeof what);
     if (tac_pair_is_limit((enum tac_pair_type)s->pair->type)) {
         tac_fail(
             sim->ctx, TAC_ERR_RUN,
             "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
             "the material's limit larger, slow what pulls at it, or make %s",
-            tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, name_remedy(sim, s));
+            tac_state_seconds(&sim->state, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom,
+            name_remedy(sim, s));
         return;
     }
     tac_fail(
         sim->ctx, TAC_ERR_RUN,
         "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) are pressed through all %d layers between "
         "them, to %.3g m; leave them room, slow what presses them, or make %s",
-        tac_seconds(sim, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next,
+        tac_state_seconds(&sim->state, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom, s->pair->next,
         name_remedy(sim, s));
 }
 
@@ -354,18 +355,18 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
 enum tac_err tac_sim_stuck(struct tac_sim *sim)
 {
     struct stuck best = {.pair = NULL};
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         tac_ranks_lines(sim);
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         struct stuck found;
-        if (!p->live || p->depth < p->form.bottom || !tac_sim_decides(sim, p))
+        if (!p->live || p->depth < p->form.bottom || !tac_decides_pair(sim->model, &sim->state, p))
             continue;
         predict_stuck(sim, p, &found);
         if (is_earlier(&found, &best))
             best = found;
     }
-    if (!tac_sim_halo(sim)) {
+    if (!tac_ranks_halo(sim->ranks)) {
         TAC_CHECK(best.pair != NULL);
         say_stuck(sim, &best);
         return TAC_ERR_RUN;
@@ -397,5 +398,5 @@ enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t)
         " of body `%s` left the range of numbers at t = %.9g s, or is so far away that rounding moves it as "
         "far as contacts reach; if its forces are unstable, make clocks.elastic_safety smaller, or its "
         "material softer; if it flies off, slow it down, or end the run before",
-        id - body->vertex_begin, body->name, tac_seconds(sim, t));
+        id - body->vertex_begin, body->name, tac_state_seconds(&sim->state, t));
 }

@@ -63,7 +63,8 @@ struct tac_sim {
 
 /* ---- windows/pass.c ---- */
 /* Local. Computes the position x of vertex i at t (docs/explanation/method.md, Time and order); changes nothing. */
-void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3]);
+void tac_position(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i, tac_time t,
+                  double x[3]);
 /* Local. Saves the state at the window's start, to which tac_pass_rollback() returns. */
 enum tac_err tac_pass_begin(struct tac_sim *sim);
 /* Local. Runs all instants in (window_start, end]; returns the time reached: `end`, or the instant at which a pass
@@ -79,14 +80,14 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end);
 
 /* Local. Returns the wall time, s, that this rank has spent so far on waiting for other ranks and on sending to them.
  */
-static inline double tac_pass_waited(const struct tac_sim *sim)
+static inline double tac_pass_waited(const struct tac_books *books)
 {
-    return sim->books.counters.seconds_waiting + sim->books.counters.seconds_exchange;
+    return books->counters.seconds_waiting + books->counters.seconds_exchange;
 }
 /* Local. Adds the wall time of some instants to the counters: the share of contact to contact, the rest to forces.
  * `waited_s` of it was spent on other ranks.
  */
-void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s);
+void tac_pass_took(struct tac_books *books, double wall_s, double waited_s);
 
 /* ---- forces/contact_tick.c ---- */
 /* Local. Evaluates the layer groups that are due at t (sim->clocks.due_group), those of limits of stretch too, and then
@@ -142,7 +143,7 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot);
  * state at the window's start. */
 void tac_active_rollback(struct tac_sim *sim, tac_time committed);
 /* Local. Commit: keeps the layer groups that were born in this pass. */
-void tac_active_commit(struct tac_sim *sim);
+void tac_active_commit(struct tac_active *active);
 /* Local. Returns last_d of the pair's layer group that begins with layer `first`, or infinity if there is none. Call it
  * between passes. */
 double tac_active_last(struct tac_sim *sim, uint64_t key, tac_time period, int32_t first);
@@ -152,7 +153,7 @@ int32_t tac_active_anchor(struct tac_sim *sim, uint64_t key, tac_time period, in
 void tac_active_set_last(struct tac_sim *sim, int32_t slot, double last_d);
 /* Local. Makes empty tables. */
 enum tac_err tac_active_create(struct tac_sim *sim);
-void tac_active_destroy(struct tac_sim *sim);
+void tac_active_destroy(struct tac_active *active);
 
 /* ---- windows/breakpoints.c ---- */
 /* Local. From now on breakpoints go to `record` (borrowed; it must be empty). NULL: they are not kept. */
@@ -167,10 +168,10 @@ void tac_loads_before(struct tac_sim *sim);
 /* Local. Ticks all due loads, which give the last kicks of an instant, and books their works. */
 void tac_loads_tick(struct tac_sim *sim, tac_time t);
 /* Local. After a state was restored: winds on the same element take over what the first of them remembers. */
-void tac_loads_share_wind(struct tac_sim *sim);
+void tac_loads_share_wind(const struct tac_scene *scene, struct tac_elastic *elastic);
 /* Local. Save the loads' state at the window's start, and restore it. */
-void tac_loads_begin(struct tac_sim *sim);
-void tac_loads_restore(struct tac_sim *sim);
+void tac_loads_begin(const struct tac_scene *scene, struct tac_elastic *elastic);
+void tac_loads_restore(const struct tac_scene *scene, struct tac_elastic *elastic);
 
 /* ---- sim.c ---- */
 /* Collective. Makes a simulation. scene: borrowed; a local scene (scene->part) grows when ghosts are added. */
@@ -185,27 +186,12 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit);
 enum tac_err tac_sim_stuck(struct tac_sim *sim);
 /* Local. Reports that the position of vertex `id` (global) is not a number at t. Returns TAC_ERR_RUN. */
 enum tac_err tac_sim_not_finite(struct tac_sim *sim, tac_gid id, tac_time t);
-/* Global id of vertex i. */
-static inline tac_gid tac_sim_id(const struct tac_sim *sim, tac_lid i)
-{
-    return tac_scene_id(sim->scene, i);
-}
-/* Rank that owns vertex i. */
-static inline int tac_sim_owner(const struct tac_sim *sim, tac_lid i)
-{
-    return tac_scene_owner(sim->ctx, sim->scene, i);
-}
 
-/* Does this rank decide about a pair, and count it? */
-static inline bool tac_sim_decides(const struct tac_sim *sim, const struct tac_pair *p)
+/* Local. Does this rank decide about a pair, and count it? */
+static inline bool tac_decides_pair(const struct tac_model *model, const struct tac_vertex_state *state,
+                                    const struct tac_pair *p)
 {
-    return tac_model_decider(sim->model, (enum tac_pair_type)p->type, p->v) < sim->state.owned;
-}
-
-/* Seconds of t quanta. */
-static inline double tac_seconds(const struct tac_sim *sim, tac_time t)
-{
-    return tac_state_seconds(&sim->state, t);
+    return tac_model_decider(model, (enum tac_pair_type)p->type, p->v) < state->owned;
 }
 
 #endif

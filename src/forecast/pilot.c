@@ -26,7 +26,7 @@ struct pilot_run {
     tac_time end;                       /* of the pilot */
     int stopped;                        /* TIME_OVER, INTERRUPTED; 0: not */
     size_t room;                        /* bytes of the following three */
-    unsigned char *raw, *scratch, *out; /* owned: an array of a frame on its way through compression */
+    unsigned char *raw, *scratch, *out; /* owned: an array of a frame while it is compressed */
 };
 
 /* ---- samples ---- */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Among more bodies, who is above whom is not asked: each with its own weight. */
+/* If there are more bodies, it is not examined which is above which: each counts with its own weight. */
 enum { MOST_STACKED = 2048, LEAST_PLACES = 3 };
 /* A sheet of bending stiffness k, areal density d and length l stands by itself if k is over this part of d g l^3. */
 static const double STANDS = .3;

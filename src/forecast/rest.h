@@ -1,7 +1,7 @@
 /* rest.h: estimates how deep the layers will be pressed by the bodies that rest on them.
  *
- * Weight that rests on deep layers makes them tick often, and tremble (docs/explanation/method.md, Friction).  Nobody
- * knows before the run which pairs will carry it.  The estimate takes
+ * Weight that rests on deep layers makes them tick often, and tremble (docs/explanation/method.md, Friction).  It
+ * cannot be known before the run which pairs will carry it.  The estimate takes
  *
  *     what     each body that has something under it, with the bodies above it, in so far as their footprints overlap
  *              (boxes seen along gravity, wider by radius and half the thickness); no body that scripts hold

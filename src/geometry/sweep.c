@@ -13,8 +13,8 @@ static inline double until(enum tac_pair_type type, const double y[4][3], const 
             double r[3], moved[3];
             tac_sub(r, y[i], y[j]);
             tac_sub(moved, u[j], u[i]);
-            const double room = tac_dot(n, r) - limit, way = tac_dot(n, moved);
-            const double share = way > 0 ? room / way : room > 0 ? INFINITY : 0;
+            const double room = tac_dot(n, r) - limit, travel = tac_dot(n, moved);
+            const double share = travel > 0 ? room / travel : room > 0 ? INFINITY : 0;
             least = share < least ? share : least;
         }
     return least;

@@ -10,15 +10,15 @@
 #include "implicit/parts.h"
 #include <math.h>
 
-/* ROW: so that rows are whole vectors. */
-enum { MOST_NODES = 4, MOST = 9, ROW = 12, SWEEPS = 30 };
+/* MOST: unknowns without the translations. ROW: so that rows are whole vectors. */
+enum { MOST = 3 * (TAC_ELEMENT_NODES - 1), ROW = 3 * TAC_ELEMENT_NODES, SWEEPS = 30 };
 #define TAC_OFF_DIAGONAL 0x1p-40 /* of the largest entry: what is smaller counts as 0 */
 
 /* How the matrix of Jacobi's method, `size` unknowns, is seen from the stencil's nodes. */
 struct reduced {
-    int size, nodes, node[MOST_NODES];
-    bool blind;                  /* to translations */
-    double basis[3][MOST_NODES]; /* of what is not a translation: rows are orthonormal */
+    int size, nodes, node[TAC_ELEMENT_NODES];
+    bool blind;                         /* to translations */
+    double basis[3][TAC_ELEMENT_NODES]; /* of what is not a translation: rows are orthonormal */
 };
 
 /* 1/sqrt((r + 1)(r + 2)) over nodes 0 .. r, and -(r + 1) times that at node r + 1. */
@@ -54,7 +54,7 @@ static bool choose(int nodes, const double *h, const bool *held, struct reduced 
 static void reduce(int nodes, const double *h, const struct reduced *q, double a[MOST][ROW])
 {
     const int size = 3 * nodes;
-    double half[MOST][3 * MOST_NODES] = {{0}}; /* basis times h, at the nodes that count */
+    double half[MOST][3 * TAC_ELEMENT_NODES] = {{0}}; /* basis times h, at the nodes that count */
     if (!q->blind) {
         for (int i = 0; i < q->size; i++)
             for (int j = 0; j < q->size; j++)
@@ -151,7 +151,7 @@ static void jacobi(int n, double a[MOST][ROW], double v[MOST][ROW])
 static void take_out(int nodes, const struct reduced *q, const double *v, double value, double *h)
 {
     const int size = 3 * nodes;
-    double whole[3 * MOST_NODES] = {0};
+    double whole[3 * TAC_ELEMENT_NODES] = {0};
     for (int i = 0; i < q->nodes; i++)
         for (int k = 0; k < 3; k++) {
             if (!q->blind)
@@ -168,7 +168,7 @@ void tac_implicit_project(int nodes, const bool *held, double *h)
 {
     double a[MOST][ROW] = {{0}}, v[MOST][ROW] = {{0}};
     struct reduced q;
-    TAC_CHECK(nodes >= 2 && nodes <= MOST_NODES);
+    TAC_CHECK(nodes >= 2 && nodes <= TAC_ELEMENT_NODES);
     if (!choose(nodes, h, held, &q))
         return;
     reduce(nodes, h, &q, a);

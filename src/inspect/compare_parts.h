@@ -4,9 +4,6 @@
 
 #include <tactus/compare.h>
 
-/* Local. Compares the fields of two frames, except the owners of vertices; looks_back: with those that depend on the
- * frame before. */
-enum tac_err tac_compare_fields(struct tac_ctx *ctx, struct tac_comparison *c, int64_t ka, int64_t kb, bool looks_back);
 /* Local. Compares reactions.csv, histories.csv and steps.csv of two run folders, each where both have it.
  * TAC_ERR_INPUT: one is no such table. */
 enum tac_err tac_compare_lines(struct tac_ctx *ctx, struct tac_comparison *c);

@@ -26,7 +26,7 @@ struct packing {
 static enum tac_err fail_write(struct tac_ctx *ctx, const struct packing *p, int why)
 {
     return tac_fail(ctx, TAC_ERR_RUN, "cannot write '%s': %s; free some space or write elsewhere with -o", p->path,
-                    why != 0 ? strerror(why) : "the HDF5 library says no");
+                    why != 0 ? strerror(why) : "the HDF5 library gives no reason");
 }
 
 static enum tac_err begin_packing(struct tac_ctx *ctx, const struct tac_reader *r, struct packing *p)

@@ -120,9 +120,9 @@ static void centre_plan(const struct tac_view *view, const struct tac_plan *last
     }
     const double size = sqrt(tac_dot(swing, swing)), left = sqrt(tac_dot(fall, fall)), ahead = dt * sqrt(tac_dot(g, g));
     if (left < .5 * size) {
-        const double share = left > .3 * eps ? .3 * eps / left : 1, way = ahead > .6 * eps ? .6 * eps / ahead : 1;
+        const double share = left > .3 * eps ? .3 * eps / left : 1, step = ahead > .6 * eps ? .6 * eps / ahead : 1;
         for (int i = 0; i < 3; i++)
-            u[i] += share * fall[i] + way * dt * g[i];
+            u[i] += share * fall[i] + step * dt * g[i];
         return;
     }
     const double share = size > .5 * eps ? .5 * eps / size : 1;

@@ -4,8 +4,8 @@
 #include "kds/queue.h"
 #include <stdlib.h>
 
-static const struct tac_queue_way *const ways[TAC_QUEUE_KINDS] = {&tac_queue_binary, &tac_queue_pairing,
-                                                                  &tac_queue_calendar, &tac_queue_radix};
+static const struct tac_queue_table *const tables[TAC_QUEUE_KINDS] = {&tac_queue_binary, &tac_queue_pairing,
+                                                                      &tac_queue_calendar, &tac_queue_radix};
 
 enum tac_err tac_queue_create(struct tac_ctx *ctx, enum tac_queue_kind kind, struct tac_queue **out)
 {
@@ -13,8 +13,8 @@ enum tac_err tac_queue_create(struct tac_ctx *ctx, enum tac_queue_kind kind, str
     struct tac_queue *q = NULL;
     TAC_TRY(tac_alloc(ctx, 1, sizeof *q, &q));
     q->ctx = ctx;
-    q->way = ways[kind];
-    TAC_TRY(q->way->create(q));
+    q->table = tables[kind];
+    TAC_TRY(q->table->create(q));
 done:
     if (err)
         tac_queue_destroy(&q);
@@ -27,7 +27,7 @@ void tac_queue_destroy(struct tac_queue **queue)
     struct tac_queue *q = *queue;
     if (q == NULL)
         return;
-    q->way->destroy(q);
+    q->table->destroy(q);
     free(q->time);
     free(q);
     *queue = NULL;
@@ -42,7 +42,7 @@ enum tac_err tac_queue_room(struct tac_queue *q, size_t count)
     TAC_TRY(tac_grow(q->ctx, &q->time, &q->capacity, count, sizeof *q->time));
     for (size_t i = before; i < q->capacity; i++)
         q->time[i] = TAC_TIME_NEVER;
-    TAC_TRY(q->way->room(q, q->capacity));
+    TAC_TRY(q->table->room(q, q->capacity));
 done:
     return err;
 }
@@ -52,21 +52,21 @@ void tac_queue_set(struct tac_queue *q, int32_t id, tac_time t)
     if (q->time[id] == t)
         return;
     if (t == TAC_TIME_NEVER) {
-        q->way->leave(q, id);
+        q->table->leave(q, id);
         q->count--;
         q->time[id] = t;
     } else if (q->time[id] == TAC_TIME_NEVER) {
         q->time[id] = t;
         q->count++;
-        q->way->enter(q, id);
+        q->table->enter(q, id);
     } else {
-        q->way->move(q, id, t);
+        q->table->move(q, id, t);
     }
 }
 
 bool tac_queue_due(struct tac_queue *q, tac_time limit, int32_t *id)
 {
-    if (q->count == 0 || !q->way->due(q, limit, id))
+    if (q->count == 0 || !q->table->due(q, limit, id))
         return false;
     tac_queue_set(q, *id, TAC_TIME_NEVER);
     return true;
@@ -74,7 +74,7 @@ bool tac_queue_due(struct tac_queue *q, tac_time limit, int32_t *id)
 
 tac_time tac_queue_next(const struct tac_queue *q)
 {
-    return q->count == 0 ? TAC_TIME_NEVER : q->way->next(q);
+    return q->count == 0 ? TAC_TIME_NEVER : q->table->next(q);
 }
 
 void tac_queue_clear(struct tac_queue *q)
@@ -176,5 +176,5 @@ static tac_time binary_next(const struct tac_queue *q)
     return b->slot[0].t;
 }
 
-const struct tac_queue_way tac_queue_binary = {"binary",     binary_create, binary_destroy, binary_room, binary_enter,
-                                               binary_leave, binary_move,   binary_due,     binary_next};
+const struct tac_queue_table tac_queue_binary = {"binary",     binary_create, binary_destroy, binary_room, binary_enter,
+                                                 binary_leave, binary_move,   binary_due,     binary_next};

@@ -17,17 +17,17 @@
 enum tac_queue_kind { TAC_QUEUE_BINARY, TAC_QUEUE_PAIRING, TAC_QUEUE_CALENDAR, TAC_QUEUE_RADIX, TAC_QUEUE_KINDS };
 
 struct tac_queue {
-    const struct tac_queue_way *way; /* the kind of queue */
-    struct tac_ctx *ctx;             /* borrowed */
-    size_t count, capacity;          /* certificates with a time; numbers that may be used */
-    tac_time *time;                  /* owned, (capacity): TAC_TIME_NEVER if it has none */
-    void *self;                      /* owned by the kind */
+    const struct tac_queue_table *table; /* the kind of queue */
+    struct tac_ctx *ctx;                 /* borrowed */
+    size_t count, capacity;              /* certificates with a time; numbers that may be used */
+    tac_time *time;                      /* owned, (capacity): TAC_TIME_NEVER if it has none */
+    void *self;                          /* owned by the kind */
 };
 
 /* One kind of queue. `id` is in the queue when move() and leave() are called, and is not when enter() is called. The
  * caller sets q->time before enter() and after leave(). due() finds a number with a time before `limit`, and does not
  * remove it. next() returns a lower bound of all times in the queue (TAC_TIME_NEVER: it is empty). */
-struct tac_queue_way {
+struct tac_queue_table {
     const char *name;
     enum tac_err (*create)(struct tac_queue *q);
     void (*destroy)(struct tac_queue *q);
@@ -38,7 +38,7 @@ struct tac_queue_way {
     bool (*due)(struct tac_queue *q, tac_time limit, int32_t *id);
     tac_time (*next)(const struct tac_queue *q);
 };
-extern const struct tac_queue_way tac_queue_binary, tac_queue_pairing, tac_queue_calendar, tac_queue_radix;
+extern const struct tac_queue_table tac_queue_binary, tac_queue_pairing, tac_queue_calendar, tac_queue_radix;
 
 /* Local. Makes an empty queue. */
 enum tac_err tac_queue_create(struct tac_ctx *ctx, enum tac_queue_kind kind, struct tac_queue **out);

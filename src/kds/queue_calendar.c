@@ -166,6 +166,6 @@ static tac_time calendar_next(const struct tac_queue *q)
     return ((const struct calendar *)q->self)->cursor;
 }
 
-const struct tac_queue_way tac_queue_calendar = {"calendar",    calendar_create, calendar_destroy,
-                                                 calendar_room, calendar_enter,  calendar_leave,
-                                                 calendar_move, calendar_due,    calendar_next};
+const struct tac_queue_table tac_queue_calendar = {"calendar",    calendar_create, calendar_destroy,
+                                                   calendar_room, calendar_enter,  calendar_leave,
+                                                   calendar_move, calendar_due,    calendar_next};

@@ -138,6 +138,6 @@ static tac_time pairing_next(const struct tac_queue *q)
     return q->time[((const struct pairing *)q->self)->root];
 }
 
-const struct tac_queue_way tac_queue_pairing = {"pairing",    pairing_create, pairing_destroy,
-                                                pairing_room, pairing_enter,  pairing_leave,
-                                                pairing_move, pairing_due,    pairing_next};
+const struct tac_queue_table tac_queue_pairing = {"pairing",    pairing_create, pairing_destroy,
+                                                  pairing_room, pairing_enter,  pairing_leave,
+                                                  pairing_move, pairing_due,    pairing_next};

@@ -140,5 +140,5 @@ static tac_time radix_next(const struct tac_queue *q)
     return least;
 }
 
-const struct tac_queue_way tac_queue_radix = {"radix",     radix_create, radix_destroy, radix_room, radix_enter,
-                                              radix_leave, radix_move,   radix_due,     radix_next};
+const struct tac_queue_table tac_queue_radix = {"radix",     radix_create, radix_destroy, radix_room, radix_enter,
+                                                radix_leave, radix_move,   radix_due,     radix_next};

@@ -1,4 +1,4 @@
-/* file.h: a whole mesh file in memory, and two ways through it: words of text with line numbers, and bytes with
+/* file.h: a whole mesh file in memory, and two ways to read it: words of text with line numbers, and bytes with
  * offsets. Nothing here reads past the end, whatever the file says about itself.
  */
 #ifndef TACTUS_MESH_FILE_H

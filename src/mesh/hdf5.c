@@ -73,7 +73,7 @@ static double chunk_bytes(hid_t set, hid_t type)
     return chunked ? (double)chunk[0] * (double)chunk[1] * (double)H5Tget_size(type) : 0;
 }
 
-/* Links to other files may lead to what can be opened but never read, such as a pipe that nobody writes to. */
+/* Links to other files may lead to what can be opened but never read, such as a pipe to which no process writes. */
 static bool leads_outside(hid_t file, const char *name)
 {
     H5L_info_t info;

@@ -16,7 +16,7 @@ struct tac_mesh_blocks {
 };
 
 /* Local. The mesh that `spec` describes, by rows; false where it is made as a whole only, is more than one mesh may
- * have, or has something wrong in its description (told where meshes are made whole). */
+ * have, or has something wrong in its description (reported where meshes are made whole). */
 bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out);
 
 /* Generators, by file. */

@@ -126,7 +126,7 @@ static enum tac_err look_in_child(struct tac_ctx *ctx, void *path, int64_t *resu
     return tac_hdf5_look(ctx, path);
 }
 
-/* HDF5 breaks down over some damaged files.  On one rank, which has no others to wait for it, a child process reads
+/* HDF5 crashes on some damaged files.  On one rank, which has no others to wait for it, a child process reads
  * all of it first. */
 static enum tac_err read_hdf5(struct tac_ctx *ctx, char *path, struct tac_builder *b)
 {

@@ -16,7 +16,8 @@ enum tac_err tac_read_abaqus(const struct tac_file *file, struct tac_builder *b)
 enum tac_err tac_read_vtu(const struct tac_file *file, struct tac_builder *b);
 enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_builder *b);
 
-/* Local. Of any format, told apart by content, then by extension. `from` as in tac_file_load. The path is copied. */
+/* Local. Reads a file of any format, which is recognised by its content, then by its extension. `from` as in
+ * tac_file_load. The path is copied. */
 enum tac_err tac_read_any(struct tac_ctx *ctx, const char *path, const char *from, struct tac_builder *b);
 
 /* Local. Whether the file is HDF5; prints nothing. */

@@ -2,7 +2,7 @@
  *
  * These use floating point, and serve to measure overlaps at the start and to name their places: the result is the
  * distance of two actual points of the primitives, so never too small by more than rounding; for slivers it can be too
- * large by 1e-7 of their size (whoever needs more asks predicates.h).
+ * large by 1e-7 of their size (a caller that needs more uses predicates.h).
  */
 #ifndef TACTUS_OVERLAP_DISTANCE_H
 #define TACTUS_OVERLAP_DISTANCE_H

@@ -249,8 +249,8 @@ static struct parts parts_of(const struct tac_overlap_search *search, const stru
 }
 
 /* Everything that a's parts are looked at for against b's, in this direction. */
-static enum tac_err one_way(struct tac_overlap_search *search, const struct parts *a, const struct parts *b,
-                            double distance)
+static enum tac_err search_features(struct tac_overlap_search *search, const struct parts *a, const struct parts *b,
+                                    double distance)
 {
     enum tac_err err = TAC_OK;
     if (b->triangle >= 0) {
@@ -270,8 +270,8 @@ enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *item_a, con
     struct tac_overlap_search *search = user;
     enum tac_err err = TAC_OK;
     struct parts a = parts_of(search, item_a), b = parts_of(search, item_b);
-    TAC_TRY(one_way(search, &a, &b, distance));
-    TAC_TRY(one_way(search, &b, &a, distance));
+    TAC_TRY(search_features(search, &a, &b, distance));
+    TAC_TRY(search_features(search, &b, &a, distance));
     if (a.element == PARTICLE && b.element == PARTICLE)
         TAC_TRY(examine_near_pair(search, TAC_OVERLAP_VERTEX_VERTEX, &a, &b, a.corner[0], b.corner[0], a.corner, 1,
                                   b.corner, 1, distance));

@@ -1,4 +1,4 @@
-/* overlap_part.h: elements on their way between ranks, and the small scenes that are made of them.  Private to the
+/* overlap_part.h: elements that are sent between ranks, and the small scenes that are made of them.  Private to the
  * check of a scene in pieces. */
 #ifndef TACTUS_OVERLAP_OVERLAP_PART_H
 #define TACTUS_OVERLAP_OVERLAP_PART_H

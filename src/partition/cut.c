@@ -270,8 +270,8 @@ done:
     return err;
 }
 
-enum tac_err tac_cut(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
-                     int32_t *owner, double *cut, double *balance)
+enum tac_err tac_partition_vertices(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
+                                    tac_gid most, int32_t *owner, double *cut, double *balance)
 {
     if (ctx->size > TOGETHER)
         return tac_cut_in_groups(ctx, graph, present, most, GROUP, owner, cut, balance);

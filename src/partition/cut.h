@@ -25,7 +25,7 @@ struct tac_graph {
  * gives the same parts.  Where the graph is larger than `most` vertices (0: a default that one rank can hold), ranks
  * contract their rows first.  One rank, no vertices, fewer vertices than ranks, zero weights, unconnected graphs are
  * fine. *cut and *balance (may be NULL): the share of edge weight cut, and the largest part over the mean. */
-enum tac_err tac_cut(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
-                     int32_t *owner, double *cut, double *balance);
+enum tac_err tac_partition_vertices(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
+                                    tac_gid most, int32_t *owner, double *cut, double *balance);
 
 #endif

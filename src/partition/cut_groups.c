@@ -1,5 +1,5 @@
-/* cut_groups.c: a graph for more ranks than one rank should cut it for: it is cut for groups of ranks first, whose
- * parts go to the ranks of their group, and each group cuts its own. */
+/* cut_groups.c: cuts a graph for more ranks than one rank should cut it for. It is cut for groups of ranks first; each
+ * part goes to the ranks of its group, and they cut it among themselves. */
 #include "partition/cut_steps.h"
 
 #include "base/exchange.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On their way: a row, and an edge of one. */
+/* What is sent: a row, and an edge of one. */
 struct row {
     tac_gid id;
     double weight;

@@ -70,13 +70,13 @@ static void name_greedily(int size, size_t count, struct overlap *list, int32_t 
 }
 
 /* The Hungarian method in its form with potentials, row by row along shortest paths (Kuhn 1955, Tomizawa 1971).  Rows
- * are parts, columns ranks, both from 1; cost (size + 1, size + 1).  Scratch: u, v, least (size + 1 each) and row, way,
- * used (size + 1 each). */
+ * are parts, columns ranks, both from 1; cost (size + 1, size + 1).  Scratch: u, v, least (size + 1 each) and row,
+ * previous, used (size + 1 each). */
 static void name_best(int size, const int64_t *cost, int32_t *label, int64_t *number, int32_t *place)
 {
     const size_t n = (size_t)size + 1;
     int64_t *u = number, *v = number + n, *least = number + 2 * n;
-    int32_t *row = place, *way = place + n, *used = place + 2 * n;
+    int32_t *row = place, *previous = place + n, *used = place + 2 * n;
     for (int32_t i = 1; i <= size; i++) {
         int32_t column = 0;
         row[0] = i;
@@ -95,7 +95,7 @@ static void name_best(int size, const int64_t *cost, int32_t *label, int64_t *nu
                 const int64_t reduced = cost[(size_t)from * n + (size_t)j] - u[from] - v[j];
                 if (reduced < least[j]) {
                     least[j] = reduced;
-                    way[j] = column;
+                    previous[j] = column;
                 }
                 if (least[j] < step) {
                     step = least[j];
@@ -112,8 +112,8 @@ static void name_best(int size, const int64_t *cost, int32_t *label, int64_t *nu
             }
             column = next;
         } while (row[column] != 0);
-        for (; column != 0; column = way[column])
-            row[column] = row[way[column]];
+        for (; column != 0; column = previous[column])
+            row[column] = row[previous[column]];
     }
     for (int32_t j = 1; j <= size; j++)
         label[row[j] - 1] = j - 1;

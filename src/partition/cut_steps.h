@@ -1,4 +1,4 @@
-/* cut_steps.h: the steps of tac_cut(): contract, gather, cut on one rank, name the parts.
+/* cut_steps.h: the steps of tac_partition_vertices(): contract, gather, cut on one rank, name the parts.
  *
  * Weights of nodes and edges are relative to the largest of the graph: 0 .. 1. */
 #ifndef TACTUS_PARTITION_CUT_STEPS_H
@@ -24,10 +24,12 @@ static inline double tac_cut_relative(double weight, double largest)
     return weight < largest ? weight / largest : 1;
 }
 
-/* Collective. tac_cut() into so many parts, by one graph on rank 0; present: only where they are ctx->size. */
+/* Collective. tac_partition_vertices() into so many parts, by one graph on rank 0; present: only where they are
+ * ctx->size. */
 enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
                           int parts, int32_t *owner, double *cut, double *balance);
-/* Collective. tac_cut() for groups of about `ranks` ranks first; then the ranks of each group cut its part. */
+/* Collective. tac_partition_vertices() for groups of about `ranks` ranks first; then the ranks of each group cut its
+ * part. */
 enum tac_err tac_cut_in_groups(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
                                int ranks, int32_t *owner, double *cut, double *balance);
 /* Collective, with the code of what was done before. out[k]: the entry for vertex id[k] in `value` (graph->count; not

@@ -26,7 +26,7 @@ enum tac_err tac_ghosts_refresh(struct tac_ctx *ctx, const struct tac_part *part
                    (size_t)width * sizeof *value, value + (size_t)width * owned);
 }
 
-/* Who owns the vertices of this rank's block. */
+/* Finds the owners of the vertices of this rank's block. */
 struct directory {
     tac_gid first;
     int32_t *owner; /* owned */

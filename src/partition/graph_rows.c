@@ -58,7 +58,7 @@ done:
     err = tac_agree(ctx, err);
     if (!err) {
         const struct tac_graph graph = {total, n, id, rows->weight, row, neighbor, edge};
-        err = tac_cut(ctx, &graph, present, 0, owner, &share, balance);
+        err = tac_partition_vertices(ctx, &graph, present, 0, owner, &share, balance);
     }
     free(row);
     free(neighbor);

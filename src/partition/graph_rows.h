@@ -26,7 +26,7 @@ enum tac_err tac_graph_link(struct tac_ctx *ctx, struct tac_graph_rows *rows, ta
                             double weight);
 void tac_graph_rows_free(struct tac_graph_rows *rows);
 
-/* Collective. tac_cut() of these rows; id: (n) of the vertices, of `total`. */
+/* Collective. tac_partition_vertices() of these rows; id: (n) of the vertices, of `total`. */
 enum tac_err tac_graph_cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
                                 struct tac_graph_rows *rows, const int32_t *present, int32_t *owner, double *balance);
 

@@ -40,7 +40,7 @@ struct tac_neighbor {
     bool linked;    /* takes part in closing messages */
     bool met;       /* some stencil is shared */
     bool closed;    /* its closing message of this pass has arrived */
-    bool awake;     /* at the instant under way some stencil that is shared is evaluated */
+    bool awake;     /* at the current instant some stencil that is shared is evaluated */
     uint64_t fixed; /* nested clocks: the periods of shared elements; a bit is a period */
     struct tac_lane send, receive;
     size_t need_count, need_capacity, give_count, give_capacity;

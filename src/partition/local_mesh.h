@@ -56,7 +56,7 @@ static inline tac_lid tac_local_vertex(const struct arrived *a, tac_gid id)
 /* The owners of a block of vertices, kept by the rank whose block it is. */
 struct tac_directory {
     tac_gid total, first;
-    int32_t *owner; /* owned: of the block's vertices; -1: nobody gave that vertex */
+    int32_t *owner; /* owned: of the block's vertices; -1: no rank gave that vertex */
 };
 
 /* Collective. Makes the directory from p->owner, the owner of every vertex of the pieces. */

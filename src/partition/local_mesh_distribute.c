@@ -1,4 +1,4 @@
-/* local_mesh_distribute.c: the directory of owners, and pieces on their way to them. */
+/* local_mesh_distribute.c: the directory of owners, and the exchange of pieces with them. */
 #include "partition/local_mesh.h"
 
 #include <stdlib.h>
@@ -175,7 +175,7 @@ static enum tac_err ask_owners(struct tac_ctx *ctx, const struct tac_directory *
     return tac_directory_owners(ctx, err, d, count, o->id, o->owner);
 }
 
-/* Elements on their way: one copy for each distinct owner of the element's vertices. */
+/* Elements that are sent: one copy for each distinct owner of the element's vertices. */
 struct copies {
     size_t count;
     tac_lid *which; /* owned */

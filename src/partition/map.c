@@ -1,4 +1,4 @@
-/* map.c: from unknowns to points of surfaces, and back: vertices that move by themselves, and affine bodies. */
+/* map.c: maps unknowns to points of surfaces, and back: for vertices that move by themselves, and for affine bodies. */
 #include "partition/map.h"
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * keys (docs/explanation/method.md, Time and order), and the memory of a rank depends on its part and its surroundings,
  * not on the scene.
  *
- * *Pieces* are the scene on its way from one partition to the next: every vertex, triangle, segment, hinge, tetrahedron
+ * *Pieces* are the scene between one partition and the next: every vertex, triangle, segment, hinge, tetrahedron
  * is on exactly one rank, no matter which.  Reading makes pieces, tac_local_create() makes a local scene of them,
  * tac_pieces_of() makes pieces of a local scene again (migration).
  */

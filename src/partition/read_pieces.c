@@ -138,7 +138,7 @@ static const struct tac_spread spread_table = {spread_pieces, check_manifold, fi
                                                add_masses};
 
 /* Whether the scene is so large that no rank should have all of it.  Meshes that are needed as wholes are not counted,
- * and what is wrong with the scene is told by its reader. */
+ * and the scene's reader reports what is wrong with it. */
 static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source)
 {
     struct tac_ctx silent = *ctx;

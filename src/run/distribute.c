@@ -1,31 +1,179 @@
 /* distribute.c: makes the first distribution of a scene over the ranks, from the graph of the elements in its pieces
  * (docs/reference/ranks.md, Reading and the first distribution). */
+#include "base/exchange.h"
 #include "partition/corners.h"
 #include "partition/graph_rows.h"
 #include "run/rebalance.h"
-#include "run/rebalance_near.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 
-enum tac_err tac_report_edge(struct tac_ctx *ctx, struct tac_edge_reports *t, int32_t to, tac_gid row, tac_gid neighbor,
-                             double weight)
+/* Edges of the graph that is cut, before they are sent to the ranks that have their rows. */
+struct edge_report {
+    tac_gid row, neighbor;
+    double weight;
+};
+
+struct edge_reports {
+    size_t count, report_capacity, to_capacity;
+    struct edge_report *report; /* owned */
+    int32_t *to;                /* owned */
+};
+
+/* Adds an edge that will be sent to rank `to`, which has its row. */
+static enum tac_err queue_edge(struct tac_ctx *ctx, struct edge_reports *t, int32_t to, tac_gid row, tac_gid neighbor,
+                               double weight)
 {
     enum tac_err err;
     TAC_TRY(tac_grow(ctx, &t->report, &t->report_capacity, t->count + 1, sizeof *t->report));
     TAC_TRY(tac_grow(ctx, &t->to, &t->to_capacity, t->count + 1, sizeof *t->to));
-    t->report[t->count] = (struct tac_edge_report){row, neighbor, weight};
+    t->report[t->count] = (struct edge_report){row, neighbor, weight};
     t->to[t->count++] = to;
 done:
     return err;
 }
 
-/* Sends the reported edges to the ranks that have their rows, and adds them to the rows there. */
-static enum tac_err make_rows(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p,
-                              struct tac_edge_reports *t, struct tac_graph_rows *rows)
+/* ---- vertices that lie over each other ----
+ *
+ * The contacts of now are the most that a distribution knows, but vertices that lie over each other will touch later
+ * (docs/reference/ranks.md, Reading and the first distribution).
+ *
+ * Space is cut into columns along gravity, which are about as wide as an edge of the meshes; without gravity, into
+ * cubes. In each of them vertices of different bodies that follow each other are linked: strongly where they are near
+ * each other, weakly elsewhere. So a stack of cloths is cut from top to bottom rather than cloth by cloth, which costs
+ * no more and leaves most contacts to one rank. */
+
+static const double WIDTH = .75, NEAR = 1.5;       /* of a column, and what is near in it, in mean edges */
+static const double NEAR_WEIGHT = 2, WEIGHT = .25; /* in edges of elements */
+
+/* A vertex that is sent to the rank that has its column. */
+struct stand {
+    uint64_t column;
+    double height;
+    tac_gid vertex;
+    int64_t holder, body;
+};
+
+static int compare_stands(const void *a, const void *b)
 {
-    struct tac_edge_report *came = NULL;
+    const struct stand *x = a, *y = b;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    if (x->height != y->height)
+        return x->height < y->height ? -1 : 1;
+    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Mean length of the edges of triangles and segments, m; 0: there are none. */
+static double mean_edge(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c)
+{
+    double sum[2] = {0, 0};
+    for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count + p->segment_count; i++) {
+        const int64_t t = i / 3, s = i - 3 * (int64_t)p->triangle_count;
+        const tac_gid *v = s < 0 ? p->triangle + 3 * t : p->segment + 2 * s;
+        const tac_lid a = tac_finder_find(&c->finder, v[s < 0 ? i % 3 : 0]),
+                      b = tac_finder_find(&c->finder, v[s < 0 ? (i + 1) % 3 : 1]);
+        double d[3];
+        if (!c->ever_free[a] && !c->ever_free[b])
+            continue;
+        tac_sub(d, &c->x[3 * (size_t)a], &c->x[3 * (size_t)b]);
+        sum[0] += sqrt(tac_dot(d, d));
+        sum[1]++;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
+    return sum[1] > 0 ? sum[0] / sum[1] : 0;
+}
+
+/* Three directions at right angles, the last one along gravity; false: there is none. */
+static bool find_directions(const struct tac_settings *settings, double axis[3][3])
+{
+    const double *g = settings->gravity, size = sqrt(tac_dot(g, g));
+    int least = 0;
+    memset(axis, 0, 3 * sizeof *axis);
+    if (!(size > 0)) {
+        axis[0][0] = axis[1][1] = axis[2][2] = 1;
+        return false;
+    }
+    for (int k = 0; k < 3; k++) {
+        axis[2][k] = g[k] / size;
+        least = fabs(g[k]) < fabs(g[least]) ? k : least;
+    }
+    axis[0][least] = 1;
+    const double along = axis[2][least];
+    for (int k = 0; k < 3; k++)
+        axis[0][k] -= along * axis[2][k];
+    const double length = sqrt(tac_dot(axis[0], axis[0]));
+    for (int k = 0; k < 3; k++)
+        axis[0][k] /= length;
+    for (int k = 0; k < 3; k++)
+        axis[1][k] = axis[2][(k + 1) % 3] * axis[0][(k + 2) % 3] - axis[2][(k + 2) % 3] * axis[0][(k + 1) % 3];
+    return true;
+}
+
+static uint64_t cell_of(double along, double width)
+{
+    return (uint64_t)(int64_t)floor(fmax(-1e15, fmin(1e15, along / width)));
+}
+
+static void place_in_column(const double *x, const double axis[3][3], bool falls, double width, struct stand *out)
+{
+    out->column = tac_hash64(cell_of(tac_dot(x, axis[0]), width), cell_of(tac_dot(x, axis[1]), width));
+    if (!falls)
+        out->column = tac_hash64(out->column, cell_of(tac_dot(x, axis[2]), width));
+    out->height = tac_dot(x, axis[2]);
+}
+
+/* Collective; the result is this rank's own. Adds edges between vertices of different bodies that lie over each other.
+ * corners: of the pieces; x (of their vertices, 3): positions, m; weight: of an edge of an element. */
+static enum tac_err link_near_vertices(struct tac_ctx *ctx, const struct tac_settings *settings,
+                                       const struct tac_pieces *p, const struct tac_corners *corners, const double *x,
+                                       double weight, struct edge_reports *t)
+{
+    enum tac_err err = TAC_OK;
+    struct stand *stand = NULL, *came = NULL;
+    int32_t *to = NULL;
+    size_t n = 0, count = 0;
+    double axis[3][3];
+    const double edge = mean_edge(ctx, p, corners), width = WIDTH * edge;
+    const bool falls = find_directions(settings, axis);
+    if (!(width > 0) || ctx->size == 1)
+        return TAC_OK; /* alike on all ranks */
+    err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *stand, &stand);
+    if (!err)
+        err = tac_alloc(ctx, (size_t)p->vertex_count, sizeof *to, &to);
+    for (tac_lid i = 0; i < p->vertex_count && !err; i++) {
+        if (!p->ever_free[i] || !settings->body[p->body[i]].has_elements)
+            continue;
+        place_in_column(&x[3 * (size_t)i], (const double(*)[3])axis, falls, width, &stand[n]);
+        stand[n].vertex = p->vertex_id[i];
+        stand[n].holder = ctx->rank;
+        stand[n].body = p->body[i];
+        to[n] = (int32_t)(stand[n].column % (uint64_t)ctx->size);
+        n++;
+    }
+    TAC_TRY(tac_distribute(ctx, err, n, to, stand, sizeof *stand, &came, &count));
+    if (count > 0)
+        qsort(came, count, sizeof *came, compare_stands);
+    for (size_t k = 1; k < count && !err; k++) {
+        const struct stand *a = &came[k - 1], *b = &came[k];
+        if (a->column == b->column && a->body != b->body)
+            err = queue_edge(ctx, t, (int32_t)a->holder, a->vertex, b->vertex,
+                             weight * (b->height - a->height < NEAR * edge ? NEAR_WEIGHT : WEIGHT));
+    }
+done:
+    free(stand);
+    free(came);
+    free(to);
+    return err;
+}
+
+/* Sends the reported edges to the ranks that have their rows, and adds them to the rows there. */
+static enum tac_err make_rows(struct tac_ctx *ctx, enum tac_err err, const struct tac_pieces *p, struct edge_reports *t,
+                              struct tac_graph_rows *rows)
+{
+    struct edge_report *came = NULL;
     size_t count = 0;
     TAC_TRY(tac_distribute(ctx, err, t->count, t->to, t->report, sizeof *t->report, &came, &count));
     for (size_t i = 0; i < count && err == TAC_OK; i++) {
@@ -44,16 +192,16 @@ done:
 
 /* ---- elements ---- */
 
-static enum tac_err report_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct tac_edge_reports *t, tac_gid a,
+static enum tac_err report_edge(struct tac_ctx *ctx, const struct tac_corners *c, struct edge_reports *t, tac_gid a,
                                 tac_gid b, double weight)
 {
     const tac_lid i = tac_finder_find(&c->finder, a < b ? a : b), j = tac_finder_find(&c->finder, a < b ? b : a);
-    return tac_report_edge(ctx, t, c->holder[i], c->id[i], c->id[j],
-                           c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
+    return queue_edge(ctx, t, c->holder[i], c->id[i], c->id[j],
+                      c->ever_free[i] || c->ever_free[j] ? weight : .1 * weight);
 }
 
 static enum tac_err report_elements(struct tac_ctx *ctx, const struct tac_pieces *p, const struct tac_corners *c,
-                                    struct tac_edge_reports *t)
+                                    struct edge_reports *t)
 {
     enum tac_err err = TAC_OK;
     for (int64_t i = 0; i < 3 * (int64_t)p->triangle_count; i++) {
@@ -73,7 +221,7 @@ static enum tac_err report_elements(struct tac_ctx *ctx, const struct tac_pieces
     for (int64_t h = 0; h < p->hinge_count; h++) {
         const tac_gid *v = p->hinge + 4 * h;
         if (v[2] != v[3])
-            TAC_TRY(tac_report_edge(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
+            TAC_TRY(queue_edge(ctx, t, c->holder[tac_finder_find(&c->finder, v[2])], v[2], v[3], .25));
     }
 done:
     return err;
@@ -83,11 +231,11 @@ static enum tac_err link_elements(struct tac_ctx *ctx, const struct tac_scene *c
                                   struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_edge_reports t = {0};
+    struct edge_reports t = {0};
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
     err = report_elements(ctx, p, &corners, &t);
-    const enum tac_err near = tac_distribute_near(ctx, common->settings, p, &corners, p->x, 1, &t);
+    const enum tac_err near = link_near_vertices(ctx, common->settings, p, &corners, p->x, 1, &t);
     err = err ? err : near;
     tac_corners_free(&corners);
     TAC_TRY(make_rows(ctx, err, p, &t, rows));
@@ -233,7 +381,7 @@ static enum tac_err link_along_curve(struct tac_ctx *ctx, const struct tac_scene
                                      const double *x, double weight, struct tac_graph_rows *rows)
 {
     struct spot *spot = NULL, *sorted = NULL;
-    struct tac_edge_reports t = {0};
+    struct edge_reports t = {0};
     int32_t *to = NULL;
     size_t n, count = 0;
     tac_gid before = -1;
@@ -246,7 +394,7 @@ static enum tac_err link_along_curve(struct tac_ctx *ctx, const struct tac_scene
     TAC_TRY(spot_before(ctx, sorted, count, &before));
     for (size_t k = 0; k < count && err == TAC_OK; k++) {
         if (before >= 0)
-            err = tac_report_edge(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
+            err = queue_edge(ctx, &t, (int32_t)sorted[k].holder, sorted[k].vertex, before, THREAD * weight);
         before = sorted[k].vertex;
     }
     TAC_TRY(make_rows(ctx, err, p, &t, rows));
@@ -261,7 +409,7 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
                                 const double *x, struct tac_graph_rows *rows)
 {
     struct tac_corners corners = {0};
-    struct tac_edge_reports t = {0};
+    struct edge_reports t = {0};
     enum tac_err err = TAC_OK;
     double sum[2] = {0, (double)rows->count};
     for (size_t k = 0; k < rows->count; k++)
@@ -269,7 +417,7 @@ enum tac_err tac_rebalance_near(struct tac_ctx *ctx, const struct tac_scene *com
     MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, ctx->comm);
     const double edge = sum[1] > 0 ? sum[0] / sum[1] : 1;
     TAC_TRY(tac_corners_find(ctx, p, &corners));
-    err = tac_distribute_near(ctx, common->settings, p, &corners, x, edge, &t);
+    err = link_near_vertices(ctx, common->settings, p, &corners, x, edge, &t);
     TAC_TRY(make_rows(ctx, err, p, &t, rows));
     TAC_TRY(link_along_curve(ctx, common, p, x, edge, rows));
 done:

@@ -19,8 +19,8 @@ enum tac_err tac_follow_create(struct tac_simulation *sim, const int64_t *word, 
 /* Local. NULL is allowed; leaves NULL. */
 void tac_follow_destroy(struct tac_follow **follow);
 /* Local. Stores it for a checkpoint: *word (owned by the caller), *count of them. */
-enum tac_err tac_follow_store(const struct tac_simulation *sim, const struct tac_follow *follow, int64_t **word,
-                              int64_t *count);
+enum tac_err tac_follow_store(struct tac_ctx *ctx, const struct tac_scene *whole, const struct tac_follow *follow,
+                              int64_t **word, int64_t *count);
 /* Collective. Call it at a frame, before the contact impulses are set to zero. */
 enum tac_err tac_follow_frame(struct tac_simulation *sim, struct tac_follow *follow);
 /* Collective. Writes the rows of now of all histories that are due. */

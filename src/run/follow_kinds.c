@@ -58,9 +58,9 @@ enum tac_err tac_follow_flux(const struct tac_looking *l, tac_lid number, struct
             continue;
         now[at] = side_of(l, h, i, f->front[at]);
         if (f->begun && now[at] != f->front[at]) {
-            const int way = now[at] ? 0 : 1;
-            crossed[way]++;
-            tac_accum_add(&mass[way], l->scene->mesh->mass[i]);
+            const int direction = now[at] ? 0 : 1;
+            crossed[direction]++;
+            tac_accum_add(&mass[direction], l->scene->mesh->mass[i]);
         }
     }
     MPI_Allreduce(now, f->front, (int)f->count, MPI_UINT8_T, MPI_BOR, ctx->comm);

@@ -61,7 +61,7 @@ struct tac_followed {
     int64_t crossed[2]; /* flux: forward, back */
     struct tac_accum mass[2];
     double *pending; /* owned, (count, 3): reaction, contact impulse since the last row that is not in the state any
-                        more, less what is in it and was told already, N s */
+                        more, less what is in it and was written already, N s */
 };
 
 struct tac_follow {

@@ -65,16 +65,16 @@ static void put_flux(const struct tac_followed *f, int64_t *word)
         word[i / 64] |= (int64_t)((uint64_t)f->front[i] << (i % 64));
 }
 
-enum tac_err tac_follow_store(const struct tac_simulation *sim, const struct tac_follow *follow, int64_t **word,
-                              int64_t *count)
+enum tac_err tac_follow_store(struct tac_ctx *ctx, const struct tac_scene *whole, const struct tac_follow *follow,
+                              int64_t **word, int64_t *count)
 {
-    const struct tac_output_settings *output = &sim->whole->settings->output;
+    const struct tac_output_settings *output = &whole->settings->output;
     enum tac_err err = TAC_OK;
     size_t total = 0;
     for (size_t k = 0; k < follow->count; k++)
         if (has_memory(&output->history[k]))
             total += HEAD + words_of(&output->history[k], follow->item[k].count);
-    TAC_TRY(tac_alloc(sim->ctx, total, sizeof **word, word));
+    TAC_TRY(tac_alloc(ctx, total, sizeof **word, word));
     *count = (int64_t)total;
     int64_t *at = *word;
     for (size_t k = 0; k < follow->count; k++) {

@@ -68,7 +68,7 @@ static enum tac_err describe_run(struct tac_running *run, struct tac_checkpoint 
     state->restarts = run->restarts;
     state->has_row = run->row_at == tac_simulation_now(&run->sim);
     state->row = run->row;
-    TAC_TRY(tac_follow_store(&run->sim, run->follow, &state->follow, &state->follow_count));
+    TAC_TRY(tac_follow_store(run->sim.ctx, run->sim.whole, run->follow, &state->follow, &state->follow_count));
     if (run->ctx->rank == 0) {
         tac_output_entries(run->out, &entry, &state->folder.entry_count);
         TAC_TRY(tac_alloc(run->ctx, (size_t)state->folder.entry_count, sizeof *entry, &state->folder.entry));

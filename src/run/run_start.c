@@ -275,7 +275,7 @@ static enum tac_err run_branch(struct tac_running *run, struct tac_start *start,
                          "the checkpoint '%s' is of t = %.9g s, where the scene ends, so nothing is left to branch to; "
                          "give a later end with --set time.end=T",
                          start->file, (double)start->checkpoint->now * settings->quantum_s));
-    TAC_TRY(tac_simulation_pieces(&run->sim, pieces));
+    TAC_TRY(tac_simulation_pieces(run->sim.ctx, run->sim.whole, pieces));
     err = begin_branch(run, start, pieces);
     if (run->out != NULL)
         err = run_on(run, true, err);
@@ -301,9 +301,9 @@ static enum tac_err run_scene(struct tac_running *run, struct tac_start *start, 
     } else if (!options->overwrite) {
         TAC_TRY(tac_folder_taken(ctx, run->dir));
     }
-    TAC_TRY(tac_simulation_pieces(sim, pieces));
+    TAC_TRY(tac_simulation_pieces(sim->ctx, sim->whole, pieces));
     if (!resume)
-        TAC_TRY(tac_simulation_check(sim, *pieces, run->dir));
+        TAC_TRY(tac_simulation_check(sim->ctx, sim->whole, *pieces, run->dir));
     if (*pieces == NULL) /* refuse what cannot be run before a folder is made */
         TAC_TRY(tac_simulation_make(sim, pieces));
     if (resume)

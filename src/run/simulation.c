@@ -15,23 +15,24 @@ void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struc
     sim->balance.distributes_small = ctx->hooks.distributes_small;
 }
 
-enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces)
+enum tac_err tac_simulation_pieces(struct tac_ctx *ctx, struct tac_scene *whole, struct tac_pieces **pieces)
 {
     enum tac_err err = TAC_OK;
-    if (*pieces == NULL && sim->ctx->size > 1) {
-        TAC_TRY(tac_pieces_from_scene(sim->ctx, sim->whole, pieces));
-        tac_scene_free_arrays(sim->whole);
-        TAC_TRY(tac_pieces_topology(sim->ctx, *pieces));
+    if (*pieces == NULL && ctx->size > 1) {
+        TAC_TRY(tac_pieces_from_scene(ctx, whole, pieces));
+        tac_scene_free_arrays(whole);
+        TAC_TRY(tac_pieces_topology(ctx, *pieces));
     }
 done:
     return err;
 }
 
-enum tac_err tac_simulation_check(struct tac_simulation *sim, const struct tac_pieces *pieces, const char *dir)
+enum tac_err tac_simulation_check(struct tac_ctx *ctx, struct tac_scene *whole, const struct tac_pieces *pieces,
+                                  const char *dir)
 {
     if (pieces != NULL)
-        return tac_overlap_check_pieces(sim->ctx, sim->whole, pieces, 0, dir);
-    return tac_overlap_check(sim->ctx, sim->whole, dir);
+        return tac_overlap_check_pieces(ctx, whole, pieces, 0, dir);
+    return tac_overlap_check(ctx, whole, dir);
 }
 
 enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces **pieces)

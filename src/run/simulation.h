@@ -3,7 +3,7 @@
  *
  *     struct tac_simulation sim;
  *     tac_simulation_begin(&sim, ctx, scene);
- *     TAC_TRY(tac_simulation_pieces(&sim, &pieces));      several ranks
+ *     TAC_TRY(tac_simulation_pieces(sim.ctx, sim.whole, &pieces));      several ranks
  *     TAC_TRY(tac_simulation_make(&sim, &pieces));        at t = 0
  *     TAC_TRY(tac_simulation_go(&sim, t, NULL));
  *     tac_simulation_end(&sim);
@@ -21,8 +21,8 @@ struct tac_balance {
     int64_t passes;
     int64_t deep_messages;      /* so many messages of deep pairs are dearer than a rebalancing; 0: not known yet */
     int64_t joined_at;          /* the pass after which deep pairs last went to one rank; 0: never */
-    struct tac_workload load;   /* work done until the last deal */
-    struct tac_workload recent; /* from which on it says what the next deal should weigh */
+    struct tac_workload load;   /* work done until the last distribution */
+    struct tac_workload recent; /* from which on it says what the next distribution should weigh */
     int64_t distributed_at;     /* the pass after which that was */
     bool cut_known;             /* some partition has known the contacts */
     bool gathered;              /* one rank has all: more would be slower */
@@ -70,9 +70,10 @@ struct tac_observer {
 void tac_simulation_begin(struct tac_simulation *sim, struct tac_ctx *ctx, struct tac_scene *scene);
 /* Collective. On several ranks turns the scene's arrays into pieces, unless *pieces are given; on one rank *pieces
  * stays NULL. */
-enum tac_err tac_simulation_pieces(struct tac_simulation *sim, struct tac_pieces **pieces);
+enum tac_err tac_simulation_pieces(struct tac_ctx *ctx, struct tac_scene *whole, struct tac_pieces **pieces);
 /* Collective. Refuses a scene that starts with overlaps and writes them to `dir` (NULL: nowhere). */
-enum tac_err tac_simulation_check(struct tac_simulation *sim, const struct tac_pieces *pieces, const char *dir);
+enum tac_err tac_simulation_check(struct tac_ctx *ctx, struct tac_scene *whole, const struct tac_pieces *pieces,
+                                  const char *dir);
 /* Collective. Distributes the scene to the ranks and makes the integrator's state at t = 0.  Destroys the pieces. */
 enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces **pieces);
 /* Collective. Steps to t > now, and balances the ranks between steps. */

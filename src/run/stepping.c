@@ -102,8 +102,8 @@ enum tac_err tac_simulation_create(struct tac_ctx *ctx, const struct tac_scene_s
     TAC_TRY(sim->own.size > 1 ? tac_scene_source_pieces(&sim->own, source, &scene, &pieces)
                               : tac_scene_source_read(&sim->own, source, &scene));
     settle_scene(sim, scene);
-    TAC_TRY(tac_simulation_pieces(sim, &pieces));
-    TAC_TRY(tac_simulation_check(sim, pieces, NULL));
+    TAC_TRY(tac_simulation_pieces(sim->ctx, sim->whole, &pieces));
+    TAC_TRY(tac_simulation_check(sim->ctx, sim->whole, pieces, NULL));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->integrator->energy(sim->state, &row)); /* the defect of the energy book counts from here */
     tac_simulation_begin_row(sim);
@@ -142,7 +142,7 @@ enum tac_err tac_simulation_restore(struct tac_ctx *ctx, const char *checkpoint,
     pieces = start.pieces;
     start.scene = NULL;
     start.pieces = NULL;
-    TAC_TRY(tac_simulation_pieces(sim, &pieces));
+    TAC_TRY(tac_simulation_pieces(sim->ctx, sim->whole, &pieces));
     TAC_TRY(tac_simulation_make(sim, &pieces));
     TAC_TRY(sim->integrator->state_in(sim->state, start.checkpoint));
     sim->last_frame = start.checkpoint->last_frame;
@@ -200,7 +200,8 @@ static enum tac_err hear_watcher(void *user, tac_time t, const struct tac_step *
     struct tac_simulation *sim = user;
     if (!step->reported_stop || tac_simulation_now(sim) >= t)
         return TAC_OK;
-    return tac_fail(sim->ctx, TAC_ERR_STOPPED, "the simulation stands at t = %.9g s, where its watcher stopped it",
+    return tac_fail(sim->ctx, TAC_ERR_STOPPED,
+                    "the simulation is at t = %.9g s, where the function that watches it stopped it",
                     tac_simulation_time(sim));
 }
 

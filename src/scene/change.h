@@ -20,8 +20,8 @@ struct tac_scene_change {
 };
 
 /* Local. Computes the scene as "path=value" changes it at `now` [quanta].  A motion's path (or its rotate.path) may
- * only be given knots after now: the knots before it stay, and where the motion is under way one is put at now.
- * TAC_ERR_INPUT: a value that the scene's reader refuses too, or one that cannot change in mid-run. */
+ * only be given knots after now: the knots before it stay, and where the motion has begun and not ended, one is put at
+ * now. TAC_ERR_INPUT: a value that the scene's reader refuses too, or one that cannot change in mid-run. */
 enum tac_err tac_scene_change(struct tac_ctx *ctx, const struct tac_scene *scene, const char *assignment, tac_time now,
                               struct tac_scene_change *out);
 /* Local. Applies the change to the scene and to all scenes that share its settings.  Afterwards the change holds what

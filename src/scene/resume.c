@@ -324,7 +324,7 @@ static enum tac_err resume_local(struct tac_reader *reader, const char *const *s
     TAC_TRY(tac_scene_resolve(reader, scene->settings->json));
     resume->differs = stored_sha256 != NULL && strcmp(scene->settings->sha256, stored_sha256) != 0;
     if (resume->differs && reader->spread)
-        return TAC_OK; /* whoever called reads the whole scene, to see in what */
+        return TAC_OK; /* the caller reads the whole scene, to find the difference */
     if (resume->differs)
         TAC_TRY(tac_scene_differs(reader));
     if (!same_masses(reader, resume->geometry))
@@ -352,7 +352,7 @@ done:
     json_decref(reader->names);
     json_decref(reader->resume->stored);
     free(reader->resume->begin);
-    /* While spread, a failure may have been agreed upon already; then nobody comes here for it. */
+    /* While rows are spread over the ranks, all ranks may know of the failure already; then none comes here for it. */
     if (!reader->agreed)
         err = tac_agree(ctx, err);
     if (err || reader->resume->differs) {

@@ -177,7 +177,7 @@ enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set
     free(reader->rows);
     free(reader->motion);
     json_decref(reader->names);
-    /* While spread, a failure may have been agreed upon already; then nobody comes here for it. */
+    /* While rows are spread over the ranks, all ranks may know of the failure already; then none comes here for it. */
     if (!reader->agreed)
         err = tac_agree(ctx, err);
     if (err == TAC_OK && ctx->size > 1)

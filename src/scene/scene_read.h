@@ -61,7 +61,7 @@ struct tac_reader {
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
     const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
-    bool agreed;                         /* the failure under way is known to all ranks */
+    bool agreed;                         /* all ranks know of the failure already */
     int64_t smallest;                    /* rows of a mesh from which on no rank reads or makes it whole */
     tac_lid total[TAC_TABLES];           /* rows of the scene so far */
     struct tac_rows (*rows)[TAC_TABLES]; /* owned, (body_count) */
@@ -91,7 +91,7 @@ struct tac_resume {
     size_t body_count;                   /* of it */
     tac_lid *begin;   /* owned, (body_count + 1, TAC_TABLES): where each body's rows of the tables begin */
     bool from_stored; /* no scene file: all geometry is the checkpoint's */
-    bool differs;     /* while spread: the scene is another one than the checkpoint's, and nothing is told yet */
+    bool differs; /* while spread: the scene is another one than the checkpoint's, and this has not been reported yet */
 };
 
 /* Local. Returns a reader for this source, at its beginning. */

@@ -110,12 +110,12 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
     const struct tac_motion *m = &s->settings->motion[index];
     for (tac_lid k = 1; k < m->knot_count; k++) {
         char where[TAC_WHERE], place[TAC_WHERE];
-        double d[3] = {0, 0, 0}, way;
+        double d[3] = {0, 0, 0}, length;
         if (m->degrees == NULL)
             tac_sub(d, m->displacement + 3 * (size_t)k, m->displacement + 3 * (size_t)(k - 1));
-        way =
+        length =
             m->degrees != NULL ? fabs(m->degrees[k] - m->degrees[k - 1]) * TAC_PI / 180 * m->arm : sqrt(tac_dot(d, d));
-        const double speed = way / (m->knot_t_s[k] - m->knot_t_s[k - 1]);
+        const double speed = length / (m->knot_t_s[k] - m->knot_t_s[k - 1]);
         if (speed <= s->settings->fastest)
             continue;
         tac_where_index(where, "motions", (size_t)index);

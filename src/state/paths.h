@@ -1,4 +1,4 @@
-/* paths.h: the paths of the vertices in the window under way. */
+/* paths.h: the paths of the vertices in the current window. */
 #ifndef TACTUS_STATE_PATHS_H
 #define TACTUS_STATE_PATHS_H
 
@@ -29,7 +29,7 @@ struct tac_near_motion {
 
 /* Paths since the window's start. */
 struct tac_paths {
-    tac_time start, end;            /* of the window; of the pass under way */
+    tac_time start, end;            /* of the window; of the current pass */
     struct tac_line *line;          /* owned, (V) */
     double *impulse_start;          /* owned, (V, 3): only entries of near vertices are kept */
     struct tac_near_motion *motion; /* owned, (owned): of near vertices */
@@ -38,8 +38,7 @@ struct tac_paths {
     int32_t *break_head;            /* owned, (V): newest breakpoint, or -1 */
     int32_t *break_first;           /* owned, (V): oldest, if there is a newest */
     bool near_changed;
-    bool
-        running; /* several ranks, or kds: a pass is under way; a vertex that becomes near in it has no complete path */
+    bool running; /* several ranks, or kds: a pass is running; a vertex that becomes near in it has no complete path */
     size_t near_count;
     tac_lid *near_list; /* owned: vertices with near_pairs > 0 */
     size_t break_count, break_capacity;

@@ -14,7 +14,7 @@ struct tac_script {
     int32_t next;                   /* first knot not yet passed */
     bool on;                        /* scripted now */
     double origin[3];               /* where it was when the script began, m */
-    double x[3], v[3];              /* line of the piece under way, from t */
+    double x[3], v[3];              /* line of the current piece, from t */
     tac_time t;
     bool caught;      /* was free before its first knot, and moved with v_free */
     double v_free[3]; /* m/s */

@@ -17,7 +17,7 @@ struct tac_script_state {
     tac_gid vertex;
     int64_t next;      /* first knot not yet passed */
     double origin[3];  /* where it was when it was caught, m */
-    double x[3], v[3]; /* line of the piece under way, from t */
+    double x[3], v[3]; /* line of the current piece, from t */
     double v_free[3];
     double force[3]; /* with which it was held at the end of a step, N; only where has_script_force is set */
     tac_time t;
@@ -75,7 +75,8 @@ struct tac_friction_row {
     tac_gid vertex[4]; /* -1 where unused */
     int64_t layer;     /* first layer of the layer group; 0: of the pair */
     int64_t t[2]; /* quanta: pair: first and last active tick; layer group: first one of the pair when it was set, 0 */
-    double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, way, m (3, 3). layer group: hold, m (3);
+    double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, slip so far, m (3, 3). layer group:
+                         hold, m (3);
                          0 */
 };
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */

@@ -53,7 +53,7 @@ void fuzz_leaks_end(void)
     __lsan_enable();
 }
 
-/* The readers let a child process look into HDF5 files first, for the library breaks down over some.  That child's
+/* The readers let a child process look into HDF5 files first, because the library crashes on some.  That child's
  * death is no finding: libFuzzer must not hear of it. */
 static void in_child(void)
 {

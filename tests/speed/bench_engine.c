@@ -76,12 +76,13 @@ static void compare_loops(const char *name, const char *text, double warm_s, int
     double ratio[64], per[64], least_a = 1e300, least_b = 1e300;
     if (warm_s > 0)
         run_engine(sim, (tac_time)(warm_s / sim->state.quantum) / period * period);
-    leapfrog(plain, 2, tac_seconds(plain, period) * 1e-3);
+    leapfrog(plain, 2, tac_state_seconds(&plain->state, period) * 1e-3);
     run_engine(sim, 2 * 24 * period);
     int64_t penalty = sim->books.counters.committed[TAC_KIND_PENALTY];
     for (int r = 0; r < repeats; r++) {
         double a = run_engine(sim, ticks * period), begin = cpu_s();
-        leapfrog(plain, ticks, tac_seconds(plain, period) * 1e-3); /* slow motion: any speed costs the same */
+        leapfrog(plain, ticks,
+                 tac_state_seconds(&plain->state, period) * 1e-3); /* slow motion: any speed costs the same */
         double b = cpu_s() - begin;
         ratio[r] = a / b;
         least_a = fmin(least_a, a);
@@ -172,8 +173,9 @@ static void compare_materials(const char *name, int cells, const char *with, con
     }
     report(name, ratio, repeats, "x without");
     report("   with", per, repeats, "ns per vertex and tick");
-    printf("   periods %.3g and %.3g s, %zu classes with dampers\n", tac_seconds(sim[0], shortest(sim[0])),
-           tac_seconds(sim[1], shortest(sim[1])), classes);
+    printf("   periods %.3g and %.3g s, %zu classes with dampers\n",
+           tac_state_seconds(&sim[0]->state, shortest(sim[0])), tac_state_seconds(&sim[1]->state, shortest(sim[1])),
+           classes);
     for (int k = 0; k < 2; k++) {
         tac_sim_destroy(&sim[k]);
         tac_scene_destroy(&scene[k]);

@@ -74,7 +74,8 @@ static void measure(char **word, int count)
     count_begin();
     advance(sim, span);
     count_end(word[0], "engine");
-    const double slow = tac_seconds(plain, step) * 1e-3; /* in slow motion: what a step costs depends on no speed */
+    const double slow =
+        tac_state_seconds(&plain->state, step) * 1e-3; /* in slow motion: what a step costs depends on no speed */
     count_begin();
     leapfrog(plain, PLAIN_STEPS, slow);
     count_end(word[0], "plain");

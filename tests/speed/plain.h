@@ -5,7 +5,7 @@
  * vertices behind its back, so that the simulation can be used for nothing else afterwards.
  *
  *     tac_sim_create(&ctx, scene, mode, &plain);
- *     leapfrog(plain, 20, tac_seconds(plain, shortest(plain)));
+ *     leapfrog(plain, 20, tac_state_seconds(&plain->state, shortest(plain)));
  */
 #ifndef TACTUS_TESTS_BENCH_PLAIN_H
 #define TACTUS_TESTS_BENCH_PLAIN_H

@@ -4,6 +4,7 @@
 Documents are README.md and the other pages beside it, docs/**/*.md and every README below tests/, jobs/ and src/.  The test fails on
 
 * a line of more than 110 characters that is not part of a table, a code block, a heading or a URL;
+* a row of a table that does not stand in one line, or has another number of columns than the first; a quote that some lines leave;
 * a link to a file that does not exist, or to a heading that does not exist;
 * a path below src/, include/, tests/, jobs/ or docs/ that does not exist, or a C or Python file between backquotes that no folder has;
 * a name tac_... or TAC_... between backquotes that the C sources do not have;
@@ -88,6 +89,24 @@ def long_lines(text):
         if line is None or len(line) <= WIDTH or re.match(r"\s*\||#+\s", line) or re.search(r"https?://\S", line):
             continue
         yield number, f"has {len(line)} characters; write at most {WIDTH}"
+
+
+def broken_blocks(text):
+    """Tables and quotes whose lines were filled like those of a paragraph."""
+    columns, before = 0, ""
+    for number, line in prose(text):
+        line = line or ""
+        if line.startswith("|"):
+            found = len(re.findall(r"(?<!\\)\|", line))
+            if not line.rstrip().endswith("|") or columns and found != columns:
+                yield number, "is no row of its table; write each row in one line, with as many columns as the first"
+            columns = columns or found
+        elif before.startswith("|") and line.strip() or before.startswith(">") and line.strip() and not line.startswith(">"):
+            yield number, "continues a table or a quote without its mark; begin each of its lines with it"
+            columns = 0
+        else:
+            columns = 0
+        before = line
 
 
 def bad_links(source, page, text, files):
@@ -245,7 +264,7 @@ def check(source):
         if is_note(page):
             found += bad_note(source, page, text)
         else:
-            found += [*long_lines(text), *bad_paths(source, text, files), *bad_names(text, names), *misplaced(page, text)]
+            found += [*long_lines(text), *broken_blocks(text), *bad_paths(source, text, files), *bad_names(text, names), *misplaced(page, text)]
         wrong += [f"{page}:{number}: {what}" for number, what in sorted(found)]
     return len(pages), wrong + list(unlinked(source, pages)) + list(bad_mentions(source, files))
 
@@ -254,9 +273,10 @@ def try_itself():
     """Pages without a fault are accepted, and each fault by itself is seen."""
     wide = "word " * 22 + "ends"
     good = ["# " + wide, "| " + wide + " |", "```\n" + wide + "\nsrc\n```", "Text:\n\n    " + wide + "\n\nmore", "See https://a.org/" + "a" * 120,
-            "[x](two.md#a-b-c)", "[x](#here)\n\n# Here", "`src/a/*.c`, `src/a/one.c`, `one.c`, `a/one.c`, src/a/, `src/a/oNAME.c`", "build/src/a/x_one runs", "`mine.c`", "`struct tac_one`, `tac_<room>_<verb>`, `tac_one()`"]
+            "[x](two.md#a-b-c)", "[x](#here)\n\n# Here", "`src/a/*.c`, `src/a/one.c`, `one.c`, `a/one.c`, src/a/, `src/a/oNAME.c`", "build/src/a/x_one runs", "`mine.c`", "`struct tac_one`, `tac_<room>_<verb>`, `tac_one()`",
+            "| a | b |\n|---|---|\n| c | `d \\| e` |\n\n> quote\n> more\n\nText"]
     bad = [wide, "* " + wide, "* item\n\n    " + wide, "```\ncode\n```\n" + wide, "[x](three.md)", "[x](two.md#a-b)", "[x](#here)", "`src/a/two.c`", "see src/b/one.c.",
-           "`two.c`", "`b/one.c`", "src/a/two*.c", "build/src/a/x_two runs", "`struct tac_two`", "`TAC_TWO`"]
+           "`two.c`", "`b/one.c`", "src/a/two*.c", "build/src/a/x_two runs", "`struct tac_two`", "`TAC_TWO`", "| a | b |\n| c |", "| a | b\n", "| a | b |\nmore |", "> quote\nmore"]
     with tempfile.TemporaryDirectory() as home:
         for folder in ("docs/explanation", "docs/reference", "docs/lab", "src/a"):
             os.makedirs(os.path.join(home, folder))

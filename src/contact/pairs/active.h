@@ -75,7 +75,7 @@ static inline uint8_t tac_pair_sign(tac_time t)
     return (uint8_t)((uint64_t)t * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
-/* The geometry of a pair of several layer groups at the instant under way. */
+/* The geometry of a pair of several layer groups at the current instant. */
 struct tac_kept {
     int32_t pair;
     struct tac_pair_geometry geometry;
@@ -131,7 +131,7 @@ struct tac_sleep {
     int32_t following; /* the sleep of the pair before it, or -1 */
 };
 
-/* The impulses that contacts lost at a vertex in the instant under way, summed in the order of the ticks. When the
+/* The impulses that contacts lost at a vertex in the current instant, summed in the order of the ticks. When the
  * instant is over, they are booked with one product and one exact sum (events/forces/contact_kick.c). */
 struct tac_loss {
     double j[4];      /* impulses that restitution left out plus those of friction, N s; the fourth number is 0 */
@@ -174,7 +174,7 @@ struct tac_active {
         *deeper; /* owned: pairs that get a deeper layer group when all forces of this instant have ticked */
     size_t sleep_count, sleep_capacity;
     struct tac_sleep *sleep;          /* owned */
-    size_t kept_count, kept_capacity; /* of the instant under way */
+    size_t kept_count, kept_capacity; /* of the current instant */
     struct tac_kept *kept;            /* owned */
     struct tac_loss *loss;            /* owned, (owned vertices) */
     size_t lossy_count;

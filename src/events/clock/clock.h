@@ -11,7 +11,7 @@ struct tac_alarm {
     int32_t index; /* >= 0: elastic class; < 0: layer group class ~index */
 };
 
-/* The classes that are due at the instant under way, and, with free clocks, the times at which classes tick next. */
+/* The classes that are due at the current instant, and, with free clocks, the times at which classes tick next. */
 struct tac_clocks {
     size_t heap_count, heap_capacity;
     struct tac_alarm *heap; /* owned; free clocks only */

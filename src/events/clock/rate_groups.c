@@ -58,7 +58,8 @@ enum tac_err tac_rate_group_of(struct tac_sim *sim, tac_time period, size_t *ind
     memmove(&sim->active.rate_group[lo + 1], &sim->active.rate_group[lo],
             (sim->active.rate_group_count - lo) * sizeof *sim->active.rate_group);
     sim->active.rate_group_count++;
-    sim->active.rate_group[lo] = (struct tac_rate_group){.period = period, .h_s = tac_seconds(sim, period)};
+    sim->active.rate_group[lo] =
+        (struct tac_rate_group){.period = period, .h_s = tac_state_seconds(&sim->state, period)};
 done:
     return err;
 }
@@ -70,19 +71,20 @@ enum tac_err tac_active_create(struct tac_sim *sim)
         TAC_TRY(tac_grow(sim->ctx, &sim->active.rate_group, &sim->active.rate_group_capacity, 63,
                          sizeof *sim->active.rate_group));
         for (size_t k = 0; k < 63; k++)
-            sim->active.rate_group[k] =
-                (struct tac_rate_group){.period = (tac_time)1 << k, .h_s = tac_seconds(sim, (tac_time)1 << k)};
+            sim->active.rate_group[k] = (struct tac_rate_group){
+                .period = (tac_time)1 << k, .h_s = tac_state_seconds(&sim->state, (tac_time)1 << k)};
         sim->active.rate_group_count = 63;
     }
 done:
     return err;
 }
 
-struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t first, int32_t last, tac_time t)
+struct tac_layer_group tac_groups_new(struct tac_active *active, const struct tac_model *model, int32_t slot,
+                                      int32_t first, int32_t last, tac_time t)
 {
-    const struct tac_pair *p = &sim->active.pair[slot];
-    const int32_t anchor = tac_friction_anchor(&sim->active, slot);
-    const double clear = tac_model_reach(sim->model, &p->form, first);
+    const struct tac_pair *p = &active->pair[slot];
+    const int32_t anchor = tac_friction_anchor(active, slot);
+    const double clear = tac_model_reach(model, &p->form, first);
     return (struct tac_layer_group){.key = p->key,
                                     .pair = slot,
                                     .first = first,
@@ -95,10 +97,10 @@ struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t
                                     .clear = clear};
 }
 
-void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t slot, int32_t first, int32_t last,
-                       tac_time t)
+void tac_groups_append(struct tac_active *active, const struct tac_model *model, struct tac_rate_group *c, int32_t slot,
+                       int32_t first, int32_t last, tac_time t)
 {
-    const struct tac_layer_group group = tac_groups_new(sim, slot, first, last, t);
+    const struct tac_layer_group group = tac_groups_new(active, model, slot, first, last, t);
     size_t k = c->extra_count++;
     /* In key order: births come in that order, so this seldom moves anything. */
     while (k > 0 && tac_groups_before(&group, &c->extra[k - 1])) {
@@ -109,7 +111,7 @@ void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t sl
 }
 
 /* Merges from the back, so that no copy is needed. */
-enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c)
+enum tac_err tac_groups_settle(struct tac_ctx *ctx, struct tac_rate_group *c)
 {
     enum tac_err err = TAC_OK;
     if (c->dropped) {
@@ -123,8 +125,8 @@ enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c)
         c->dropped = 0;
     }
     if (c->extra_count) {
-        TAC_TRY(tac_grow(sim->ctx, &c->group, &c->capacity, c->count + c->extra_count, sizeof *c->group));
-        TAC_TRY(tac_grow(sim->ctx, &c->wake, &c->wake_capacity, c->count + c->extra_count, sizeof *c->wake));
+        TAC_TRY(tac_grow(ctx, &c->group, &c->capacity, c->count + c->extra_count, sizeof *c->group));
+        TAC_TRY(tac_grow(ctx, &c->wake, &c->wake_capacity, c->count + c->extra_count, sizeof *c->wake));
         qsort(c->extra, c->extra_count, sizeof *c->extra, compare_groups);
         size_t i = c->count, j = c->extra_count;
         for (size_t k = i + j; j > 0;) {

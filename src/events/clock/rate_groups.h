@@ -18,13 +18,14 @@ struct tac_layer_group *tac_groups_find(struct tac_rate_group *c, uint64_t key, 
 /* Local. Returns a layer group of layers first..last of a pair, born at t and silent so far, with an anchor if the pair
  * has friction.
  */
-struct tac_layer_group tac_groups_new(struct tac_sim *sim, int32_t slot, int32_t first, int32_t last, tac_time t);
+struct tac_layer_group tac_groups_new(struct tac_active *active, const struct tac_model *model, int32_t slot,
+                                      int32_t first, int32_t last, tac_time t);
 /* Local. Inserts a new layer group of layers first..last of a pair, born at t, into the extra ones, which must have
  * room.
  */
-void tac_groups_append(struct tac_sim *sim, struct tac_rate_group *c, int32_t slot, int32_t first, int32_t last,
-                       tac_time t);
+void tac_groups_append(struct tac_active *active, const struct tac_model *model, struct tac_rate_group *c, int32_t slot,
+                       int32_t first, int32_t last, tac_time t);
 /* Local. Drops what was marked (pair < 0) and merges the extra layer groups. */
-enum tac_err tac_groups_settle(struct tac_sim *sim, struct tac_rate_group *c);
+enum tac_err tac_groups_settle(struct tac_ctx *ctx, struct tac_rate_group *c);
 
 #endif

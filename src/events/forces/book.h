@@ -38,7 +38,7 @@ struct tac_books {
     bool has_start;
     struct tac_accum total_start;         /* total energy of the first row */
     int64_t deepest_layer, deepest_start; /* since the last row */
-    int64_t ticks[TAC_KINDS], silent;     /* of the pass under way */
+    int64_t ticks[TAC_KINDS], silent;     /* of the current pass */
     int64_t deepest_ever;
 
     struct tac_damped *damped; /* owned, (owned); NULL: no material damps */
@@ -58,7 +58,7 @@ struct tac_books {
 /* ---- damping.c: the energy that dampers take ---- */
 enum tac_err tac_damping_create(struct tac_sim *sim);
 /* Local. Call it at a window's start, because the instants of the window may be run again. */
-void tac_damping_save(struct tac_sim *sim);
+void tac_damping_save(struct tac_books *books, const struct tac_vertex_state *state);
 /* Local. Call it before the kicks of an instant. Returns whether some damper is due. */
 bool tac_damping_begin(struct tac_sim *sim, tac_time t);
 /* Local. Gives the kicks of the due dampers. */
@@ -80,13 +80,11 @@ enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts);
 enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim);
 /* Collective. Gets the present positions of the ghosts to which this rank has subscribed. */
 enum tac_err tac_sim_look_ghosts(struct tac_sim *sim);
-/* Collective. Adds up each of `count` sums over all ranks, exactly. */
-enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count);
 /* Local. Computes the energy that this rank has dissipated so far, J: all of it, and the parts of friction, damping and
  * plasticity. */
 void tac_books_dissipated(const struct tac_books *books, struct tac_accum *all, struct tac_accum part[3]);
 /* Collective. Returns the residual of the book of works: |sum of works - change of kinetic energy| / sum |work|. */
 double tac_sim_book_residual(const struct tac_sim *sim);
-double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */
+double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state); /* Collective. J */
 
 #endif

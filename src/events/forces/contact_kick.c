@@ -20,7 +20,7 @@ TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *
     if (mollified != 0) {
         double x[4][3], gradient[4][3], m;
         for (int k = 0; k < p->count; k++)
-            tac_position(sim, p->v[k], t, x[k]);
+            tac_position(&sim->state, &sim->scripts, p->v[k], t, x[k]);
         tac_mollifier(x, &m, gradient);
         for (int k = 0; k < p->count; k++)
             j[k] += mollified * (tac_four){gradient[k][0], gradient[k][1], gradient[k][2], 0};
@@ -30,22 +30,22 @@ TAC_FOUR_INLINE void impulses(const struct tac_sim *sim, const struct tac_pair *
 TAC_VERSIONS void tac_contact_kick_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                         tac_time t, tac_time period, double normal, double mollified)
 {
-    const enum tac_kick kick = tac_kick_of(sim, p);
+    const enum tac_kick kick = tac_kick_of(sim->model, &sim->state, p);
     tac_four j[4], work = {0, 0, 0, 0};
     impulses(sim, p, near, t, normal, mollified, j);
     for (int k = 0; k < p->count; k++)
         work += tac_kick_vertex(sim, p->v[k], t, period, j[k], kick);
-    tac_kick_book(sim, work);
+    tac_kick_book(&sim->books, work);
 }
 
 TAC_VERSIONS void tac_contact_kick_particles(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
                                              tac_time t, tac_time period, double normal)
 {
-    const enum tac_kick kick = tac_kick_of(sim, p);
+    const enum tac_kick kick = tac_kick_of(sim->model, &sim->state, p);
     const tac_four j = normal * (tac_four){near->n[0], near->n[1], near->n[2], 0};
     tac_four work = tac_kick_vertex(sim, p->v[0], t, period, j, kick);
     work += tac_kick_vertex(sim, p->v[1], t, period, -j, kick);
-    tac_kick_book(sim, work);
+    tac_kick_book(&sim->books, work);
 }
 
 TAC_VERSIONS void tac_contact_lose_pair(struct tac_sim *sim, const struct tac_pair *p, const struct tac_near *near,
@@ -65,25 +65,26 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
         if (kick->open) { /* it waited until all layer groups of its pair had ticked */
             double x[4][3];
             for (int k = 0; k < sim->active.pair[kick->pair].count; k++)
-                tac_position(sim, sim->active.pair[kick->pair].v[k], t, x[k]);
+                tac_position(&sim->state, &sim->scripts, sim->active.pair[kick->pair].v[k], t, x[k]);
             tac_friction_tick(&sim->active, kick, t, x);
         }
         const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
         tac_four work = {0, 0, 0, 0};
         const tac_lid mover = tac_model_mover(sim->model, kick->v, kick->count);
         if (mover < sim->state.owned) {
-            struct tac_loss *loss = tac_loss_of(sim, mover);
+            struct tac_loss *loss = tac_loss_of(&sim->active, mover);
             for (int c = 0; c < 3; c++)
                 loss->couple[c] += kick->couple[c];
         }
         /* The pair itself has left the cache since it ticked. */
-        const enum tac_kick how = kick->here ? TAC_KICK_DECIDED : tac_kick_of(sim, &sim->active.pair[kick->pair]);
+        const enum tac_kick how =
+            kick->here ? TAC_KICK_DECIDED : tac_kick_of(sim->model, &sim->state, &sim->active.pair[kick->pair]);
         for (int k = 0; k < kick->count; k++) {
             const tac_four each = -kick->w[k] * j;
             work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, how);
             tac_contact_lose(sim, kick->v[k], t, kick->period, each, true);
         }
-        tac_kick_book(sim, work);
+        tac_kick_book(&sim->books, work);
     }
     tac_friction_close(&sim->active);
 }

@@ -48,7 +48,7 @@ static void kick_triangle(struct tac_sim *sim, struct tac_pair *p, const struct 
             j[i] = normal * near[0].w[k] * near[0].n[i] + other * near[1].w[k] * near[1].n[i];
         work += tac_kick_vertex(sim, p->v[k], t, c->period, j, TAC_KICK_LIMIT);
     }
-    tac_kick_book(sim, work);
+    tac_kick_book(&sim->books, work);
 }
 
 /* Passes the normal impulse of an active tick to friction. */
@@ -74,8 +74,8 @@ static bool reserve_sleep(struct tac_sim *sim, const struct tac_pair *p)
         return true;
     if (!p->shared)
         return false;
-    tac_ranks_failed(sim, tac_grow(sim->ctx, &active->sleep, &active->sleep_capacity, 2 * active->sleep_count + 1,
-                                   sizeof *active->sleep));
+    tac_ranks_failed(sim->ranks, tac_grow(sim->ctx, &active->sleep, &active->sleep_capacity,
+                                          2 * active->sleep_count + 1, sizeof *active->sleep));
     return active->sleep_count < active->sleep_capacity;
 }
 
@@ -240,12 +240,12 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
     /* The pair's deepest active layer group: is the next one about to be needed? */
     if (g->near.d < p->next) {
         sim->control.stop =
-            tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
+            tac_ranks_halo(sim->ranks) ? TAC_STOP_NONE : TAC_STOP_ABORT; /* other ranks wait for what comes after */
     } else if (p->d_tick < INFINITY && p->d_tick > g->near.d && p->t_tick < t) {
-        double speed = (g->near.d - p->d_tick) / tac_seconds(sim, t - p->t_tick);
-        if (tac_pair_is_soon(p, g->near.d, speed * tac_seconds(sim, p->deep_period)) &&
+        double speed = (g->near.d - p->d_tick) / tac_state_seconds(&sim->state, t - p->t_tick);
+        if (tac_pair_is_soon(p, g->near.d, speed * tac_state_seconds(&sim->state, p->deep_period)) &&
             !tac_active_foresee(sim, e->pair, t, g->near.d, speed))
-            sim->control.stop = tac_sim_halo(sim) ? TAC_STOP_NONE : TAC_STOP_ABORT;
+            sim->control.stop = tac_ranks_halo(sim->ranks) ? TAC_STOP_NONE : TAC_STOP_ABORT;
     }
     p->d_tick = g->near.d;
     p->t_tick = t;

@@ -12,10 +12,10 @@ done:
     return err;
 }
 
-void tac_damping_save(struct tac_sim *sim)
+void tac_damping_save(struct tac_books *books, const struct tac_vertex_state *state)
 {
-    for (tac_lid i = 0; sim->books.damped && i < sim->state.owned; i++)
-        sim->books.damped[i].t = -1;
+    for (tac_lid i = 0; books->damped && i < state->owned; i++)
+        books->damped[i].t = -1;
 }
 
 bool tac_damping_begin(struct tac_sim *sim, tac_time t)

@@ -23,7 +23,7 @@ static void group_energy(const struct tac_sim *sim, struct tac_accum *sum, const
         if (!tac_stencil_mine(sim->scene, v, g->element->nodes))
             continue;
         for (int k = 0; k < g->element->nodes; k++)
-            tac_position(sim, v[k], sim->state.now, x[k]);
+            tac_position(&sim->state, &sim->scripts, v[k], sim->state.now, x[k]);
         tac_accum_add(sum, tac_group_energy(g, e, x));
     }
 }
@@ -58,10 +58,10 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
         const struct tac_pair *p = &sim->active.pair[k];
         double x[4][3], gradient[4][3], m = 1, g2 = 0;
         struct tac_near near[2];
-        if (!p->live || !tac_sim_decides(sim, p)) /* who decides it counts it */
+        if (!p->live || !tac_decides_pair(sim->model, &sim->state, p)) /* who decides it counts it */
             continue;
         for (int i = 0; i < p->count; i++)
-            tac_position(sim, p->v[i], sim->state.now, x[i]);
+            tac_position(&sim->state, &sim->scripts, p->v[i], sim->state.now, x[i]);
         tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
         tac_near_pair((enum tac_pair_type)p->type, x, &near[0]);
         const double d = near[0].d - p->form.radius, eta1 = p->form.thickness;
@@ -131,17 +131,12 @@ static void tell_losses(const struct tac_books *books, const struct tac_accum *a
     row->lost_plasticity = books->losses_known ? tac_accum_value(&part[2]) : NAN;
 }
 
-enum tac_err tac_sim_sum(const struct tac_sim *sim, struct tac_accum *sum, int count)
-{
-    return tac_sum_all(sim->ctx, sum, count);
-}
-
 /* Combines the columns about contacts of a row over all ranks. */
 static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *row)
 {
     int64_t most[2] = {sim->books.deepest_layer, sim->books.deepest_ever};
     double least = isnan(row->min_distance) ? INFINITY : row->min_distance;
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return TAC_OK;
     if (MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS ||
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS ||
@@ -155,20 +150,20 @@ static enum tac_err row_over_ranks(struct tac_sim *sim, struct tac_energy_row *r
 
 enum tac_err tac_sim_look_ghosts(struct tac_sim *sim)
 {
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return TAC_OK;
     tac_ranks_lines(sim);
-    return tac_agree(sim->ctx, tac_sim_halo(sim)->down);
+    return tac_agree(sim->ctx, tac_ranks_halo(sim->ranks)->down);
 }
 
 enum tac_err tac_sim_ask_ghosts(struct tac_sim *sim)
 {
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return TAC_OK;
     for (size_t k = 0; k < sim->active.pair_count; k++)
         for (int i = 0; sim->active.pair[k].live && i < sim->active.pair[k].count; i++)
-            tac_sim_halo(sim)->mark[sim->active.pair[k].v[i]] = 1;
-    return tac_agree(sim->ctx, tac_halo_subscribe(tac_sim_halo(sim)));
+            tac_ranks_halo(sim->ranks)->mark[sim->active.pair[k].v[i]] = 1;
+    return tac_agree(sim->ctx, tac_halo_subscribe(tac_ranks_halo(sim->ranks)));
 }
 
 enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts)
@@ -180,7 +175,7 @@ enum tac_err tac_sim_contact_count(struct tac_sim *sim, int64_t *contacts)
     TAC_TRY(tac_sim_ask_ghosts(sim));
     TAC_TRY(tac_sim_look_ghosts(sim));
     contact_energy(sim, &energy[0], &energy[1], &row);
-    if (tac_sim_halo(sim) &&
+    if (tac_ranks_halo(sim->ranks) &&
         MPI_Allreduce(MPI_IN_PLACE, &row.contacts, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts"));
     *contacts = row.contacts;
@@ -195,13 +190,13 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     memset(row, 0, sizeof *row);
     memset(sum, 0, sizeof sum);
     TAC_TRY(tac_sim_look_ghosts(sim));
-    row->time_s = tac_seconds(sim, sim->state.now);
+    row->time_s = tac_state_seconds(&sim->state, sim->state.now);
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         if (sim->state.vel[i].w == 0)
             continue;
         double v[3], x[3], a[3], m = sim->state.mass[i];
         mean_velocity(sim, i, v);
-        tac_position(sim, i, sim->state.now, x);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         tac_cross(a, x, v);
         tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
         tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
@@ -219,7 +214,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
     for (int k = 0; k < 3; k++)
         sum[COUPLE + k] = sim->books.couple[k];
-    TAC_TRY(tac_sim_sum(sim, sum, SUMS));
+    TAC_TRY(tac_sum_all(sim->ctx, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
     struct tac_accum total = sum[KINETIC];
     tac_accum_merge(&total, &sum[GRAVITY]);
@@ -261,25 +256,25 @@ bool tac_sim_knows_row(const struct tac_sim *sim)
     int kicked = 0;
     for (tac_lid i = 0; i < sim->state.owned && sim->books.before_at != sim->state.now && !kicked; i++)
         kicked = sim->state.pos[i].t == sim->state.now;
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         MPI_Allreduce(MPI_IN_PLACE, &kicked, 1, MPI_INT, MPI_MAX, sim->ctx->comm);
     return !kicked;
 }
 
-double tac_sim_kinetic(const struct tac_sim *sim)
+double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state)
 {
     struct tac_accum sum = {0};
-    for (tac_lid i = 0; i < sim->state.owned; i++)
-        if (sim->state.vel[i].w != 0)
-            tac_accum_add(&sum, .5 * sim->state.mass[i] * tac_dot(sim->state.vel[i].v, sim->state.vel[i].v));
-    return tac_sim_sum(sim, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
+    for (tac_lid i = 0; i < state->owned; i++)
+        if (state->vel[i].w != 0)
+            tac_accum_add(&sum, .5 * state->mass[i] * tac_dot(state->vel[i].v, state->vel[i].v));
+    return tac_sum_all(ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)
 {
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
-    const double change = tac_sim_kinetic(sim) - sim->books.kinetic_start;
-    if (tac_sim_halo(sim))
+    const double change = tac_sim_kinetic(sim->ctx, &sim->state) - sim->books.kinetic_start;
+    if (tac_ranks_halo(sim->ranks))
         MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
     return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;
 }

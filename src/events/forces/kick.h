@@ -12,11 +12,13 @@
  * those of the pairs about which this rank decides. */
 enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
 
-static inline enum tac_kick tac_kick_of(const struct tac_sim *sim, const struct tac_pair *p)
+static inline enum tac_kick tac_kick_of(const struct tac_model *model, const struct tac_vertex_state *state,
+                                        const struct tac_pair *p)
 {
     if (tac_pair_is_limit((enum tac_pair_type)p->type))
         return TAC_KICK_LIMIT;
-    return p->shared && sim->model->omit_immovable && !tac_sim_decides(sim, p) ? TAC_KICK_CONTACT : TAC_KICK_DECIDED;
+    return p->shared && model->omit_immovable && !tac_decides_pair(model, state, p) ? TAC_KICK_CONTACT
+                                                                                    : TAC_KICK_DECIDED;
 }
 
 /* Kicks vertex i by the impulse j [N s] at t, by a force of this period. Returns four numbers whose sum is the work, J.
@@ -35,7 +37,7 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
     }
     if (__builtin_expect(w == 0, 0)) {
         if (kick == TAC_KICK_DECIDED && !summed)
-            tac_immovable_add(sim, i, j);
+            tac_immovable_add(&sim->immovable, &sim->state, i, j);
         if (sim->scripts.of[i] >= 0) {
             const double impulse[3] = {j[0], j[1], j[2]};
             tac_script_work(sim, i, impulse, t, period);
@@ -60,20 +62,20 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
 }
 
 /* Adds the works of a pair's kicks to the book. */
-TAC_FOUR_INLINE void tac_kick_book(struct tac_sim *sim, tac_four work)
+TAC_FOUR_INLINE void tac_kick_book(struct tac_books *books, tac_four work)
 {
     const double sum = work[0] + work[1] + work[2] + work[3];
-    sim->books.book.work += sum;
-    sim->books.book.absolute += fabs(sum);
+    books->book.work += sum;
+    books->book.absolute += fabs(sum);
 }
 
-/* Returns the record of what contacts lost at vertex i in the instant under way, and lists it if it is new. */
-TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_sim *sim, tac_lid i)
+/* Returns the record of what contacts lost at vertex i in the current instant, and lists it if it is new. */
+TAC_FOUR_INLINE struct tac_loss *tac_loss_of(struct tac_active *active, tac_lid i)
 {
-    struct tac_loss *loss = &sim->active.loss[i];
+    struct tac_loss *loss = &active->loss[i];
     if (!loss->listed) {
         loss->listed = true;
-        sim->active.lossy[sim->active.lossy_count++] = i;
+        active->lossy[active->lossy_count++] = i;
     }
     return loss;
 }
@@ -92,7 +94,7 @@ TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t
         }
         return;
     }
-    struct tac_loss *loss = tac_loss_of(sim, i);
+    struct tac_loss *loss = tac_loss_of(&sim->active, i);
     tac_four sum;
     memcpy(&sum, loss->j, sizeof sum);
     sum += j;

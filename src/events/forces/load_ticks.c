@@ -3,9 +3,9 @@
 #include "events/sim.h"
 #include <string.h>
 
-static bool has_loads(const struct tac_sim *sim)
+static bool has_loads(const struct tac_scene *scene)
 {
-    return sim->scene->settings->load_count > 0;
+    return scene->settings->load_count > 0;
 }
 
 static struct tac_rate_class *due_class(const struct tac_sim *sim, size_t i)
@@ -15,7 +15,7 @@ static struct tac_rate_class *due_class(const struct tac_sim *sim, size_t i)
 
 void tac_loads_before(struct tac_sim *sim)
 {
-    for (size_t i = 0; has_loads(sim) && i < sim->clocks.due_elastic_count; i++) {
+    for (size_t i = 0; has_loads(sim->scene) && i < sim->clocks.due_elastic_count; i++) {
         struct tac_rate_class *rate = due_class(sim, i);
         for (size_t k = 0; k < rate->pushed_count; k++)
             memcpy(&rate->push[6 * k + 3], sim->state.vel[rate->pushed[k]].v, 3 * sizeof(double));
@@ -82,7 +82,7 @@ static void enter_works(struct tac_sim *sim, const struct tac_rate_class *rate, 
 
 void tac_loads_tick(struct tac_sim *sim, tac_time t)
 {
-    if (!has_loads(sim))
+    if (!has_loads(sim->scene))
         return;
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++) {
         struct tac_rate_class *rate = due_class(sim, i);
@@ -97,29 +97,29 @@ void tac_loads_tick(struct tac_sim *sim, tac_time t)
             enter_works(sim, due_class(sim, i), t);
 }
 
-void tac_loads_begin(struct tac_sim *sim)
+void tac_loads_begin(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
-        struct tac_rate_class *rate = &sim->elastic->rate[c];
+    for (size_t c = 0; has_loads(scene) && c < elastic->class_count; c++) {
+        struct tac_rate_class *rate = &elastic->rate[c];
         for (size_t i = 0; i < rate->load_count; i++)
             memcpy(rate->load[i].centre_start, rate->load[i].centre, sizeof rate->load[i].centre);
     }
 }
 
-void tac_loads_restore(struct tac_sim *sim)
+void tac_loads_restore(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
-        struct tac_rate_class *rate = &sim->elastic->rate[c];
+    for (size_t c = 0; has_loads(scene) && c < elastic->class_count; c++) {
+        struct tac_rate_class *rate = &elastic->rate[c];
         for (size_t i = 0; i < rate->load_count; i++)
             memcpy(rate->load[i].centre, rate->load[i].centre_start, sizeof rate->load[i].centre);
     }
 }
 
-void tac_loads_share_wind(struct tac_sim *sim)
+void tac_loads_share_wind(const struct tac_scene *scene, struct tac_elastic *elastic)
 {
-    for (size_t c = 0; has_loads(sim) && c < sim->elastic->class_count; c++) {
-        struct tac_load_element *e = sim->elastic->rate[c].load;
-        for (size_t i = 0; i < sim->elastic->rate[c].load_count; i++)
+    for (size_t c = 0; has_loads(scene) && c < elastic->class_count; c++) {
+        struct tac_load_element *e = elastic->rate[c].load;
+        for (size_t i = 0; i < elastic->rate[c].load_count; i++)
             if (e[i].first_wind >= 0)
                 memcpy(e[i].centre, e[e[i].first_wind].centre, sizeof e[i].centre);
     }

@@ -94,11 +94,11 @@ static void knot_position(const struct tac_sim *sim, const struct tac_script *s,
         x[k] = knot->turn == 0 ? s->origin[k] : m->center[k] + tac_dot(&matrix[3 * k], r);
 }
 
-tac_time tac_gravity_period(const struct tac_sim *sim)
+tac_time tac_gravity_period(const struct tac_elastic *elastic)
 {
-    for (size_t k = 0; k < sim->elastic->class_count; k++)
-        if (sim->elastic->rate[k].pulled)
-            return sim->elastic->rate[k].period;
+    for (size_t k = 0; k < elastic->class_count; k++)
+        if (elastic->rate[k].pulled)
+            return elastic->rate[k].period;
     return 0;
 }
 
@@ -109,8 +109,9 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
                       bool half, double sign)
 {
     const double m = sim->state.mass[i], kinetic = .5 * m * tac_dot(v, v), *g = sim->scene->settings->gravity;
-    const tac_time h = tac_gravity_period(sim), since = h ? sim->state.now % h : 0;
-    const double ahead = h && !(half && since == 0) ? -m * tac_seconds(sim, h / 2 - since) * tac_dot(g, v) : 0;
+    const tac_time h = tac_gravity_period(sim->elastic), since = h ? sim->state.now % h : 0;
+    const double ahead =
+        h && !(half && since == 0) ? -m * tac_state_seconds(&sim->state, h / 2 - since) * tac_dot(g, v) : 0;
     tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
     tac_accum_add(&sim->books.work, -sign * m * tac_dot(g, x));
     tac_accum_add(&sim->books.work, sign * ahead);
@@ -164,7 +165,7 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
     }
     double from[3], at[3], to[3];
     if (first) {
-        const double dt = t - period < caught_at ? tac_seconds(sim, begin - caught_at) : 0;
+        const double dt = t - period < caught_at ? tac_state_seconds(&sim->state, begin - caught_at) : 0;
         for (int c = 0; c < 3; c++)
             from[c] = s->origin[c] + dt * s->v_free[c];
     } else {
@@ -173,9 +174,9 @@ void tac_script_velocity(const struct tac_sim *sim, tac_lid i, tac_time t, tac_t
     path_position(sim, s, t, at);
     path_position(sim, s, end, to);
     for (int c = 0; c < 3; c++) {
-        v[c] = (to[c] - from[c]) / tac_seconds(sim, period);
+        v[c] = (to[c] - from[c]) / tac_state_seconds(&sim->state, period);
         if (ahead)
-            ahead[c] = (to[c] - at[c]) / tac_seconds(sim, period);
+            ahead[c] = (to[c] - at[c]) / tac_state_seconds(&sim->state, period);
     }
 }
 
@@ -233,7 +234,7 @@ static void apply_knot(struct tac_sim *sim, struct tac_script *s, const struct t
     const bool first = s->next == 0 && !s->on, last = s->next == s->knot_count - 1;
     if (first) {
         double x[3];
-        tac_position(sim, i, sim->state.now, x);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         memcpy(s->origin, x, sizeof x);
         if (vel->w != 0 && sim->state.now > 0) {
             const bool ticked = sim->books.kept_at == sim->state.now;
@@ -261,7 +262,7 @@ static void apply_knot(struct tac_sim *sim, struct tac_script *s, const struct t
         memset(vel->v, 0, sizeof vel->v);
     } else {
         double x[3];
-        const double span = tac_seconds(sim, knot[1].t - knot[0].t);
+        const double span = tac_state_seconds(&sim->state, knot[1].t - knot[0].t);
         knot_position(sim, s, knot + 1, x);
         for (int k = 0; k < 3; k++)
             s->v[k] = (x[k] - s->x[k]) / span;
@@ -316,13 +317,13 @@ void tac_scripts_renew(struct tac_sim *sim, const uint8_t *motion)
         if (!s->on || s->next == 0)
             continue;
         /* Not where the knots say, which differs by rounding, and in a rotation by a chord's distance from its arc. */
-        tac_position(sim, s->vertex, sim->state.now, s->x);
+        tac_position(&sim->state, &sim->scripts, s->vertex, sim->state.now, s->x);
         s->t = sim->state.now;
         memset(s->v, 0, sizeof s->v);
         if (s->next < s->knot_count) {
             knot_position(sim, s, &knot[s->next], x);
             for (int c = 0; c < 3; c++)
-                s->v[c] = (x[c] - s->x[c]) / tac_seconds(sim, knot[s->next].t - s->t);
+                s->v[c] = (x[c] - s->x[c]) / tac_state_seconds(&sim->state, knot[s->next].t - s->t);
         }
         memcpy(vel->v, s->v, sizeof vel->v);
         memcpy(sim->state.pos[s->vertex].x, s->x, sizeof s->x);

@@ -16,7 +16,7 @@ void tac_scripts_apply(struct tac_sim *sim);
  * from now on, each from its present position; a script that has not begun waits for its first knot. */
 void tac_scripts_renew(struct tac_sim *sim, const uint8_t *motion);
 /* Local. Returns the period of gravity's ticks, quanta; 0: there is no gravity. */
-tac_time tac_gravity_period(const struct tac_sim *sim);
+tac_time tac_gravity_period(const struct tac_elastic *elastic);
 /* Local. Computes the velocity v that scripted vertex i has in the tick at t of a force of this period: its
  * displacement in (t - period/2, t + period/2), for which the tick stands, divided by the period. With it works are of
  * second order in the period, wherever the knots lie between the ticks. ahead (or NULL): the part of v that belongs to

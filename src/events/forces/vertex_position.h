@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
 {
     struct tac_pos *restrict pos = &sim->state.pos[i];
     struct tac_vel *restrict vel = &sim->state.vel[i];
-    double dt = tac_seconds(sim, t - pos->t);
+    double dt = tac_state_seconds(&sim->state, t - pos->t);
     pos->x[0] += dt * vel->v[0];
     pos->x[1] += dt * vel->v[1];
     pos->x[2] += dt * vel->v[2];
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
     if (!contact)
         return;
     struct tac_line *restrict line = &sim->paths.line[i];
-    double s = tac_seconds(sim, t - line->t), r[3];
+    double s = tac_state_seconds(&sim->state, t - line->t), r[3];
     for (int k = 0; k < 3; k++)
         r[k] = pos->x[k] - (line->x[k] + s * line->v[k]);
     double r2 = tac_dot(r, r);

@@ -8,16 +8,17 @@
 /* Units as powers of two, relative to the mass of everything that moves times 1 m/s. */
 enum { WHOLE_UNIT = -36, REST_UNIT = WHOLE_UNIT - 30 };
 
-enum tac_err tac_immovable_create(struct tac_sim *sim)
+enum tac_err tac_immovable_create(struct tac_ctx *ctx, struct tac_immovable *immovable,
+                                  const struct tac_vertex_state *state)
 {
-    return tac_alloc(sim->ctx, 3 * (size_t)sim->state.capacity, sizeof *sim->immovable.rest, &sim->immovable.rest);
+    return tac_alloc(ctx, 3 * (size_t)state->capacity, sizeof *immovable->rest, &immovable->rest);
 }
 
-void tac_immovable_destroy(struct tac_sim *sim)
+void tac_immovable_destroy(struct tac_immovable *immovable)
 {
-    free(sim->immovable.rest);
-    free(sim->immovable.list);
-    free(sim->immovable.start);
+    free(immovable->rest);
+    free(immovable->list);
+    free(immovable->start);
 }
 
 enum tac_err tac_immovable_choose(struct tac_sim *sim)
@@ -28,7 +29,7 @@ enum tac_err tac_immovable_choose(struct tac_sim *sim)
     for (tac_lid i = 0; i < sim->state.owned; i++)
         if (mesh->ever_free[i] && mesh->mass[i] > heaviest)
             heaviest = mesh->mass[i];
-    if (tac_sim_halo(sim) &&
+    if (tac_ranks_halo(sim->ranks) &&
         MPI_Allreduce(MPI_IN_PLACE, &heaviest, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while weighing the scene");
     /* No sum of masses: it would depend on its order. */
@@ -59,25 +60,26 @@ done:
     return err;
 }
 
-void tac_immovable_begin(struct tac_sim *sim)
+void tac_immovable_begin(struct tac_immovable *immovable, const struct tac_vertex_state *state)
 {
-    struct tac_immovable *s = &sim->immovable;
-    for (size_t k = 0; k < s->count; k++) {
-        double *sum = &sim->state.impulse[3 * (size_t)s->list[k]], *low = &s->rest[3 * (size_t)s->list[k]];
+    for (size_t k = 0; k < immovable->count; k++) {
+        double *sum = &state->impulse[3 * (size_t)immovable->list[k]],
+               *low = &immovable->rest[3 * (size_t)immovable->list[k]];
         for (int i = 0; i < 3; i++) { /* so that the rest stays small */
-            const double whole = (low[i] + s->round[0]) - s->round[0];
-            s->start[k].sum[i] = sum[i] += whole;
-            s->start[k].rest[i] = low[i] -= whole;
+            const double whole = (low[i] + immovable->round[0]) - immovable->round[0];
+            immovable->start[k].sum[i] = sum[i] += whole;
+            immovable->start[k].rest[i] = low[i] -= whole;
         }
     }
 }
 
-void tac_immovable_restore(struct tac_sim *sim)
+void tac_immovable_restore(struct tac_immovable *immovable, struct tac_vertex_state *state)
 {
-    const struct tac_immovable *s = &sim->immovable;
-    for (size_t k = 0; k < s->count; k++) {
-        memcpy(&sim->state.impulse[3 * (size_t)s->list[k]], s->start[k].sum, sizeof s->start[k].sum);
-        memcpy(&s->rest[3 * (size_t)s->list[k]], s->start[k].rest, sizeof s->start[k].rest);
+    for (size_t k = 0; k < immovable->count; k++) {
+        memcpy(&state->impulse[3 * (size_t)immovable->list[k]], immovable->start[k].sum,
+               sizeof immovable->start[k].sum);
+        memcpy(&immovable->rest[3 * (size_t)immovable->list[k]], immovable->start[k].rest,
+               sizeof immovable->start[k].rest);
     }
 }
 
@@ -116,8 +118,8 @@ static enum tac_err send_home(struct tac_sim *sim)
         if (err)
             break;
         double *sum = &sim->state.impulse[3 * (size_t)v], *low = &sim->immovable.rest[3 * (size_t)v];
-        owed[count] = (struct owed){tac_sim_id(sim, v), {sum[0], sum[1], sum[2]}, {low[0], low[1], low[2]}};
-        to[count++] = tac_sim_owner(sim, v);
+        owed[count] = (struct owed){tac_scene_id(sim->scene, v), {sum[0], sum[1], sum[2]}, {low[0], low[1], low[2]}};
+        to[count++] = tac_scene_owner(sim->ctx, sim->scene, v);
     }
     TAC_TRY(tac_distribute(sim->ctx, err, count, to, owed, sizeof *owed, &came, &total));
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
@@ -141,7 +143,7 @@ done:
 enum tac_err tac_immovable_gather(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
-    if (tac_sim_halo(sim) && sim->model->omit_immovable)
+    if (tac_ranks_halo(sim->ranks) && sim->model->omit_immovable)
         TAC_TRY(send_home(sim));
     for (size_t k = 0; k < 3 * (size_t)sim->state.owned; k++) {
         const double whole = sim->immovable.unit * floor(sim->immovable.rest[k] / sim->immovable.unit);

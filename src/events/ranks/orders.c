@@ -13,21 +13,21 @@ struct command {
     struct tac_ghost vertex[4];
 };
 
-void tac_prime(struct tac_sim *sim, int32_t slot, double d)
+void tac_prime(struct tac_active *active, const struct tac_vertex_state *state, int32_t slot, double d)
 {
-    sim->active.pair[slot].d_tick = d;
-    sim->active.pair[slot].t_tick = sim->state.now;
+    active->pair[slot].d_tick = d;
+    active->pair[slot].t_tick = state->now;
 }
 
-enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop)
+enum tac_err tac_order(struct tac_ctx *ctx, struct tac_ranks *ranks, const struct tac_active *active, int32_t slot,
+                       bool drop)
 {
     enum tac_err err;
-    const struct tac_pair *p = &sim->active.pair[slot];
-    struct tac_ranks *r = sim->ranks;
+    const struct tac_pair *p = &active->pair[slot];
     if (!p->shared)
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &r->order, &r->order_capacity, r->order_count + 1, sizeof *r->order));
-    struct tac_order *o = &r->order[r->order_count++];
+    TAC_TRY(tac_grow(ctx, &ranks->order, &ranks->order_capacity, ranks->order_count + 1, sizeof *ranks->order));
+    struct tac_order *o = &ranks->order[ranks->order_count++];
     *o = (struct tac_order){.key = p->key, .count = p->count, .drop = drop, .d = p->d_tick};
     memcpy(o->v, p->v, sizeof o->v);
 done:
@@ -57,7 +57,7 @@ enum tac_err tac_order_sleep_speeds(struct tac_sim *sim)
     enum tac_err err = TAC_OK;
     for (size_t k = 0; k < sim->active.pair_count && sim->ranks; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || !p->shared || !tac_sim_decides(sim, p))
+        if (!p->live || !p->shared || !tac_decides_pair(sim->model, &sim->state, p))
             continue;
         const bool known = sim->state.now >= p->seen_awake && p->seen_speed < INFINITY;
         const double speed = known ? p->seen_speed : 0;
@@ -74,7 +74,7 @@ done:
 static bool concerns_rank(const struct tac_sim *sim, const tac_lid *v, int n, int rank)
 {
     for (int i = 0; i < n; i++)
-        if (tac_model_takes_part(sim->model, v[i]) && tac_sim_owner(sim, v[i]) == rank)
+        if (tac_model_takes_part(sim->model, v[i]) && tac_scene_owner(sim->ctx, sim->scene, v[i]) == rank)
             return true;
     return false;
 }
@@ -145,7 +145,7 @@ static enum tac_err obey_order(struct tac_sim *sim, const struct command *comman
     for (int i = 0; i < tac_pair_vertices(tac_key_type(command->key)); i++)
         TAC_TRY(tac_ghost_add(&sim->ranks->halo, &command->vertex[i], &v[i]));
     TAC_TRY(tac_activate(sim, command->key, v, &slot));
-    tac_prime(sim, slot, command->d);
+    tac_prime(&sim->active, &sim->state, slot, command->d);
 done:
     return err;
 }
@@ -160,8 +160,8 @@ static void receive_orders(void *self, struct tac_neighbor *n)
     const struct command *command = (const struct command *)(n->heard + sizeof head);
     const struct speed_message *speed = (const struct speed_message *)(command + head.commands);
     for (int64_t k = 0; k < head.commands; k++)
-        tac_ranks_failed(sim, obey_order(sim, &command[k]));
-    for (int64_t k = 0; k < head.speeds && !tac_ranks_down(sim); k++) {
+        tac_ranks_failed(sim->ranks, obey_order(sim, &command[k]));
+    for (int64_t k = 0; k < head.speeds && !tac_ranks_down(sim->ranks); k++) {
         const int32_t slot = tac_active_find(&sim->active, speed[k].key);
         TAC_CHECK(slot >= 0);
         sim->active.pair[slot].speed = speed[k].speed;

@@ -3,6 +3,7 @@
 #include "broadphase/candidates.h"
 #include "events/ranks/immovable.h"
 #include "events/windows/windows.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,36 +17,35 @@ struct header {
     int64_t unused;
 };
 
-void tac_ranks_changed(struct tac_sim *sim)
+void tac_ranks_changed(struct tac_ranks *ranks)
 {
-    if (sim->ranks)
-        sim->ranks->halo.changed = true;
+    if (ranks)
+        ranks->halo.changed = true;
 }
 
-void tac_ranks_failed(struct tac_sim *sim, enum tac_err err)
+void tac_ranks_failed(struct tac_ranks *ranks, enum tac_err err)
 {
-    tac_halo_failed(&sim->ranks->halo, err);
+    tac_halo_failed(&ranks->halo, err);
 }
 
-enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err)
+enum tac_err tac_ranks_hold(struct tac_ranks *ranks, enum tac_err err)
 {
-    if (!sim->ranks)
+    if (!ranks)
         return err;
-    tac_ranks_failed(sim, err);
+    tac_ranks_failed(ranks, err);
     return TAC_OK;
 }
 
 /* ---- passes ---- */
 
-void tac_ranks_again(struct tac_sim *sim)
+void tac_ranks_again(struct tac_ranks *ranks)
 {
-    struct tac_ranks *r = sim->ranks;
-    for (size_t k = 0; k < r->halo.count; k++)
-        r->halo.neighbor[k].closed = false;
-    for (size_t k = 0; k < r->wanted_count; k++)
-        r->has_path[r->wanted[k]] = 0;
-    r->wanted_count = 0;
-    r->pass++;
+    for (size_t k = 0; k < ranks->halo.count; k++)
+        ranks->halo.neighbor[k].closed = false;
+    for (size_t k = 0; k < ranks->wanted_count; k++)
+        ranks->has_path[ranks->wanted[k]] = 0;
+    ranks->wanted_count = 0;
+    ranks->pass++;
 }
 
 bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark)
@@ -78,7 +78,7 @@ enum tac_err tac_ranks_begin(struct tac_sim *sim)
     if (r->halo.changed)
         TAC_TRY(tac_ranks_schedule(sim));
     TAC_TRY(tac_ranks_list_meetings(sim));
-    tac_ranks_again(sim);
+    tac_ranks_again(sim->ranks);
 done:
     return err;
 }
@@ -91,7 +91,7 @@ static void post_message(struct tac_sim *sim, struct tac_neighbor *n, size_t byt
     if (MPI_Isend(n->out, (int)bytes, MPI_BYTE, n->rank, TAG_TICK, sim->ctx->comm, &n->request) != MPI_SUCCESS)
         tac_halo_mpi_failed(&sim->ranks->halo, "sending positions");
     sim->ranks->halo.messages++;
-    sim->ranks->deep_messages += sim->ranks->shortest < tac_windows_deep(sim);
+    sim->ranks->deep_messages += sim->ranks->shortest < tac_windows_deep(&sim->windows);
     sim->ranks->halo.bytes += (int64_t)bytes;
 }
 
@@ -113,7 +113,7 @@ static size_t count_due(const struct tac_sim *sim, const struct tac_lane *lane, 
 static size_t pack_positions(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
 {
     for (size_t i = 0; i < g->count; i++)
-        tac_position(sim, g->v[i], t, x + 3 * i);
+        tac_position(&sim->state, &sim->scripts, g->v[i], t, x + 3 * i);
     return 3 * g->count;
 }
 
@@ -171,7 +171,7 @@ static const struct header *receive_header(struct tac_sim *sim, struct tac_neigh
         n->closed = true;
         n->heard_count = (size_t)bytes;
         if (h->down)
-            tac_ranks_failed(sim, (enum tac_err)h->down);
+            tac_ranks_failed(sim->ranks, (enum tac_err)h->down);
     }
     return h;
 }
@@ -210,8 +210,8 @@ bool tac_ranks_send(struct tac_sim *sim, tac_time t)
     if (r->halo.down || is_silent_instant(r, t))
         return r->halo.down == TAC_OK;
     if (r->fail_at && --r->fail_at == 0)
-        tac_ranks_failed(sim, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s", sim->ctx->rank,
-                                       tac_seconds(sim, t)));
+        tac_ranks_failed(sim->ranks, tac_fail(sim->ctx, TAC_ERR_RUN, "rank %d fails on purpose at t = %.9g s",
+                                              sim->ctx->rank, tac_state_seconds(&sim->state, t)));
     tac_ranks_wake(sim, t);
     for (size_t k = 0; k < r->halo.count && !r->halo.down; k++)
         if (r->halo.neighbor[k].awake)
@@ -246,7 +246,7 @@ static void send_closing(struct tac_sim *sim, struct tac_neighbor *n)
     if (!tac_halo_buffer(&sim->ranks->halo, &n->out, &n->out_capacity, bytes))
         bytes = sizeof(struct header); /* there is always room for that: tac_grow gives more than that at once */
     if (n->out == NULL)
-        tac_give_up(sim->ctx); /* not one byte of memory: nothing can be told */
+        tac_give_up(sim->ctx); /* not one byte of memory: no message can be sent */
     *(struct header *)n->out = (struct header){r->pass, TAC_TIME_NEVER, r->halo.down, 0};
     struct tac_move_message *m = (struct tac_move_message *)(n->out + sizeof(struct header));
     for (size_t i = 0; i < count && !r->halo.down; i++)
@@ -357,37 +357,63 @@ done:
     return err;
 }
 
-void tac_ranks_destroy(struct tac_sim *sim)
+void tac_ranks_destroy(struct tac_ranks *ranks)
 {
-    struct tac_ranks *r = sim->ranks;
-    if (r == NULL)
+    if (ranks == NULL)
         return;
-    tac_halo_destroy(&r->halo);
-    free(r->fixed);
-    free(r->shared);
-    free(r->place);
-    free(r->meeting);
-    free(r->wanted);
-    free(r->order);
-    free(r->speed);
-    free(r->rerun);
-    free(r->has_path);
-    free(r);
-    sim->ranks = NULL;
+    tac_halo_destroy(&ranks->halo);
+    free(ranks->fixed);
+    free(ranks->shared);
+    free(ranks->place);
+    free(ranks->meeting);
+    free(ranks->wanted);
+    free(ranks->order);
+    free(ranks->speed);
+    free(ranks->rerun);
+    free(ranks->has_path);
+    free(ranks);
 }
 
-uint8_t *tac_ranks_marks(struct tac_sim *sim)
+uint8_t *tac_ranks_marks(const struct tac_ctx *ctx, struct tac_ranks *ranks)
 {
-    return memset(sim->ranks->rerun, 0, (size_t)sim->ctx->size);
+    return memset(ranks->rerun, 0, (size_t)ctx->size);
 }
 
-void tac_ranks_clear_deep_messages(struct tac_sim *sim)
+void tac_ranks_clear_deep_messages(struct tac_ranks *ranks)
 {
-    if (sim->ranks != NULL)
-        sim->ranks->deep_messages = 0;
+    if (ranks != NULL)
+        ranks->deep_messages = 0;
 }
 
-int64_t *tac_ranks_fail_at(const struct tac_sim *sim)
+int64_t *tac_ranks_fail_at(struct tac_ranks *ranks)
 {
-    return sim->ranks != NULL ? &sim->ranks->fail_at : NULL;
+    return ranks != NULL ? &ranks->fail_at : NULL;
+}
+
+/* ---- the reduction at the end of a window ---- */
+
+enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell)
+{
+    tell[TAC_TELL_STOP] = sim->control.ask_stop;
+    tell[TAC_TELL_SAVE] = sim->control.ask_save;
+    if (sim->ranks) {
+        const double begin_s = tac_wall_s();
+        sim->books.counters.seconds_exchange += sim->ranks->halo.exchange_s;
+        sim->ranks->halo.exchange_s = 0;
+        tell[TAC_TELL_ERROR] = sim->ranks->halo.down;
+        tell[TAC_TELL_DEEP_MESSAGES] = sim->ranks->deep_messages;
+        if (MPI_Allreduce(MPI_IN_PLACE, tell, TAC_TELLS, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
+            return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a window; look at the cluster's network");
+        sim->books.counters.seconds_waiting += tac_wall_s() - begin_s;
+        if (tell[TAC_TELL_ERROR] != TAC_OK) {
+            /* The sentence is with those who failed first, not with those who heard of it. */
+            enum tac_err own = sim->ctx->error[0] ? (enum tac_err)tell[TAC_TELL_ERROR] : TAC_ERR_NO;
+            enum tac_err err = tac_agree(sim->ctx, own);
+            return err > TAC_ERR_NO ? err : TAC_ERR_RUN;
+        }
+    }
+    sim->control.reported_deep_messages = tell[TAC_TELL_DEEP_MESSAGES];
+    sim->control.reported_stop = (int)tell[TAC_TELL_STOP];
+    sim->control.reported_save = (int)tell[TAC_TELL_SAVE];
+    return TAC_OK;
 }

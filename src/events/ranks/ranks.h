@@ -83,36 +83,37 @@ struct tac_ranks {
 
 /* Collective. Makes sim->ranks for a local scene (borrowed). Arrays of vertices grow when ghosts are added. */
 enum tac_err tac_ranks_create(struct tac_sim *sim, struct tac_scene *local);
-void tac_ranks_destroy(struct tac_sim *sim);
-/* Local. Returns the neighbours, ghosts and messages of a simulation, or NULL if it has one rank. */
-static inline struct tac_halo *tac_sim_halo(const struct tac_sim *sim)
+void tac_ranks_destroy(struct tac_ranks *ranks);
+/* Local. Returns the neighbours, ghosts and messages of a simulation. ranks: NULL if it has one rank; so is then what
+ * this returns. */
+static inline struct tac_halo *tac_ranks_halo(struct tac_ranks *ranks)
 {
-    return sim->ranks != NULL ? &sim->ranks->halo : NULL;
+    return ranks != NULL ? &ranks->halo : NULL;
 }
 /* Local. Are the breakpoints of a ghost's path in this pass here, or asked for? */
-static inline bool tac_ranks_has_path(const struct tac_sim *sim, tac_lid ghost)
+static inline bool tac_ranks_has_path(const struct tac_ranks *ranks, tac_lid ghost)
 {
-    return sim->ranks->has_path[ghost] != 0;
+    return ranks->has_path[ghost] != 0;
 }
 /* Local. Are the breakpoints of the ghost's path here? If not, the next tac_ranks_paths() asks for them. */
-bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost);
+bool tac_ranks_want_path(struct tac_ctx *ctx, struct tac_ranks *ranks, tac_lid ghost);
 /* Local. Returns one mark for each rank (size), all 0; owned by sim->ranks. */
-uint8_t *tac_ranks_marks(struct tac_sim *sim);
+uint8_t *tac_ranks_marks(const struct tac_ctx *ctx, struct tac_ranks *ranks);
 /* Local. Sets the count of messages of deep pairs to 0. */
-void tac_ranks_clear_deep_messages(struct tac_sim *sim);
+void tac_ranks_clear_deep_messages(struct tac_ranks *ranks);
 /* Local. For tests: points to the number of meetings after which this rank fails; 0: it does not fail. */
-int64_t *tac_ranks_fail_at(const struct tac_sim *sim);
+int64_t *tac_ranks_fail_at(struct tac_ranks *ranks);
 
 /* Local. Tells that the schedule must be made again before the next pass. */
-void tac_ranks_changed(struct tac_sim *sim);
+void tac_ranks_changed(struct tac_ranks *ranks);
 /* Local. Remembers a failure. The rank is down until the reduction at the end of the pass. */
-void tac_ranks_failed(struct tac_sim *sim, enum tac_err err);
+void tac_ranks_failed(struct tac_ranks *ranks, enum tac_err err);
 /* Local. On several ranks, remembers the error and returns TAC_OK, because a rank that failed goes on to the reduction,
  * which tells all ranks. On one rank it returns the error. */
-enum tac_err tac_ranks_hold(struct tac_sim *sim, enum tac_err err);
-static inline bool tac_ranks_down(const struct tac_sim *sim)
+enum tac_err tac_ranks_hold(struct tac_ranks *ranks, enum tac_err err);
+static inline bool tac_ranks_down(const struct tac_ranks *ranks)
 {
-    return sim->ranks->halo.down != TAC_OK;
+    return ranks->halo.down != TAC_OK;
 }
 /* Local. Lists the vertices of elements that this rank shares with other ranks. */
 enum tac_err tac_ranks_share_elements(struct tac_sim *sim);
@@ -125,7 +126,7 @@ void tac_ranks_wake(struct tac_sim *sim, tac_time t);
 /* Local. Call it before a pass: makes the schedule again if it has changed. */
 enum tac_err tac_ranks_begin(struct tac_sim *sim);
 /* Local. Call it before a pass that is not run again is validated again. */
-void tac_ranks_again(struct tac_sim *sim);
+void tac_ranks_again(struct tac_ranks *ranks);
 /* Collective. After a missed contact: must this rank run the pass again? A rank must if it owns a vertex of a pair that
  * some rank marked (mark: ranks (size), 1 or 0; changed here), or if shared stencils connect it with such a rank. */
 bool tac_ranks_concerned(struct tac_sim *sim, uint8_t *mark);
@@ -165,10 +166,11 @@ enum tac_err tac_ranks_reduce(struct tac_sim *sim, int64_t *tell);
 /* ---- orders.c: the rank that decides about a pair sends orders to the other owners ---- */
 /* Local. A pair that was just activated has no tick from which its next layer could be foreseen. This gives it the
  * distance d now, m, in place of one. */
-void tac_prime(struct tac_sim *sim, int32_t slot, double d);
+void tac_prime(struct tac_active *active, const struct tac_vertex_state *state, int32_t slot, double d);
 /* Local. Notes an order for the other owners: a layer group of this pair was activated (call tac_prime() first), or
  * (drop) will be dropped now. */
-enum tac_err tac_order(struct tac_sim *sim, int32_t slot, bool drop);
+enum tac_err tac_order(struct tac_ctx *ctx, struct tac_ranks *ranks, const struct tac_active *active, int32_t slot,
+                       bool drop);
 /* Local. Collects the speeds by which shared pairs sleep in the next window.  On one rank it does nothing. */
 enum tac_err tac_order_sleep_speeds(struct tac_sim *sim);
 /* Local. Call it for a pair that has slept too long: all its owners keep it awake when the pass is run again. Does

@@ -13,13 +13,13 @@ static size_t ask_for_paths(void *self, struct tac_neighbor *n)
     struct tac_ranks *r = sim->ranks;
     size_t count = 0;
     for (size_t k = 0; k < r->wanted_count; k++)
-        count += tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
+        count += tac_scene_owner(sim->ctx, sim->scene, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1;
     if (!tac_halo_room(&sim->ranks->halo, n, count * sizeof(tac_gid) + 1))
         return 0;
     tac_gid *id = (tac_gid *)n->report;
     for (size_t k = 0; k < r->wanted_count; k++)
-        if (tac_sim_owner(sim, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1)
-            *id++ = tac_sim_id(sim, r->wanted[k]);
+        if (tac_scene_owner(sim->ctx, sim->scene, r->wanted[k]) == n->rank && r->has_path[r->wanted[k]] != 1)
+            *id++ = tac_scene_id(sim->scene, r->wanted[k]);
     return count * sizeof(tac_gid);
 }
 
@@ -51,7 +51,7 @@ struct path_head {
 static void predict_break(const struct tac_sim *sim, const double x[3], const double v[3], tac_time t,
                           struct tac_break *b)
 {
-    const double dt = tac_seconds(sim, b->t - t);
+    const double dt = tac_state_seconds(&sim->state, b->t - t);
     for (int k = 0; k < 3; k++)
         b->x[k] = x[k] + dt * v[k];
 }
@@ -87,7 +87,7 @@ static size_t send_paths(void *self, struct tac_neighbor *n)
                 *piece++ = sim->paths.breaks[b];
             predict_break(sim, pos->x, sim->state.vel[v].v, pos->t, &last);
         } else {
-            tac_position(sim, v, sim->paths.start, head->line.x);
+            tac_position(&sim->state, &sim->scripts, v, sim->paths.start, head->line.x);
             head->line.t = sim->paths.start;
             predict_break(sim, head->line.x, s ? s->v : (const double[3]){0, 0, 0}, sim->paths.start, &last);
         }
@@ -109,7 +109,7 @@ static void take_paths(void *self, struct tac_neighbor *n)
         enum tac_err err = tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
                                     sim->paths.break_count + (size_t)head->pieces, sizeof *sim->paths.breaks);
         if (err) {
-            tac_ranks_failed(sim, err);
+            tac_ranks_failed(sim->ranks, err);
             return;
         }
         sim->paths.line[v] = head->line;
@@ -165,7 +165,7 @@ static void take_lines(void *self, struct tac_neighbor *n)
         const tac_lid v = n->need[i];
         if (sim->paths.line)
             sim->paths.line[v] = line[i];
-        const double dt = tac_seconds(sim, sim->state.now - line[i].t);
+        const double dt = tac_state_seconds(&sim->state, sim->state.now - line[i].t);
         for (int k = 0; k < 3; k++)
             sim->state.pos[v].x[k] = line[i].t == sim->state.now ? line[i].x[k] : line[i].x[k] + dt * line[i].v[k];
         sim->state.pos[v].t = sim->state.now;
@@ -177,16 +177,16 @@ void tac_ranks_lines(struct tac_sim *sim)
     tac_halo_exchange(&sim->ranks->halo, TAG_LINES, tell_lines, take_lines, sim);
 }
 
-bool tac_ranks_want_path(struct tac_sim *sim, tac_lid ghost)
+bool tac_ranks_want_path(struct tac_ctx *ctx, struct tac_ranks *ranks, tac_lid ghost)
 {
-    struct tac_ranks *r = sim->ranks;
-    if (r->has_path[ghost] != 0)
-        return r->has_path[ghost] == 1;
-    enum tac_err err = tac_grow(sim->ctx, &r->wanted, &r->wanted_capacity, r->wanted_count + 1, sizeof *r->wanted);
-    tac_ranks_failed(sim, err);
+    if (ranks->has_path[ghost] != 0)
+        return ranks->has_path[ghost] == 1;
+    enum tac_err err =
+        tac_grow(ctx, &ranks->wanted, &ranks->wanted_capacity, ranks->wanted_count + 1, sizeof *ranks->wanted);
+    tac_ranks_failed(ranks, err);
     if (!err) {
-        r->wanted[r->wanted_count++] = ghost;
-        r->has_path[ghost] = 2;
+        ranks->wanted[ranks->wanted_count++] = ghost;
+        ranks->has_path[ghost] = 2;
     }
     return false;
 }

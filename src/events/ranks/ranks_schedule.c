@@ -66,7 +66,7 @@ static enum tac_err share_stencil(struct tac_sim *sim, struct tac_shared **list,
     enum tac_err err = TAC_OK;
     const int me = sim->ctx->rank;
     for (int i = 0; i < n; i++) {
-        const int other = tac_sim_owner(sim, v[i]);
+        const int other = tac_scene_owner(sim->ctx, sim->scene, v[i]);
         if (other == me)
             continue;
         if (tac_halo_neighbor(&sim->ranks->halo, other) == NULL)
@@ -74,13 +74,13 @@ static enum tac_err share_stencil(struct tac_sim *sim, struct tac_shared **list,
         sim->ranks->halo.neighbor[sim->ranks->halo.index[other]].met = true;
         bool again = false;
         for (int j = 0; j < i; j++)
-            again |= tac_sim_owner(sim, v[j]) == other;
+            again |= tac_scene_owner(sim->ctx, sim->scene, v[j]) == other;
         TAC_TRY(tac_grow(sim->ctx, list, capacity, *count + 8, sizeof **list));
         if (!tac_model_is_immovable(sim->model, v[i]))
-            (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_sim_id(sim, v[i]), period};
+            (*list)[(*count)++] = (struct tac_shared){other, 1, v[i], tac_scene_id(sim->scene, v[i]), period};
         for (int j = 0; j < n && !again; j++)
-            if (tac_sim_owner(sim, v[j]) == me && !tac_model_is_immovable(sim->model, v[j]))
-                (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_sim_id(sim, v[j]), period};
+            if (tac_scene_owner(sim->ctx, sim->scene, v[j]) == me && !tac_model_is_immovable(sim->model, v[j]))
+                (*list)[(*count)++] = (struct tac_shared){other, 0, v[j], tac_scene_id(sim->scene, v[j]), period};
     }
 done:
     return err;
@@ -270,7 +270,7 @@ void tac_ranks_deepen(struct tac_sim *sim, const struct tac_pair *p, tac_time pe
     r->mask |= (uint64_t)period;
     r->shortest = period < r->shortest ? period : r->shortest;
     r->halo.changed = true;
-    tac_ranks_failed(sim, err);
+    tac_ranks_failed(sim->ranks, err);
 }
 
 /* ---- which neighbours are awake: if all layer groups that two ranks share sleep through an instant (contact_tick.c),
@@ -282,7 +282,7 @@ static int list_sharers(const struct tac_sim *sim, const struct tac_pair *p, int
 {
     int n = 0;
     for (int i = 0; i < p->count; i++) {
-        const int owner = tac_sim_owner(sim, p->v[i]);
+        const int owner = tac_scene_owner(sim->ctx, sim->scene, p->v[i]);
         if (owner == sim->ctx->rank || !tac_model_takes_part(sim->model, p->v[i]))
             continue;
         const int32_t k = sim->ranks->halo.index[owner];

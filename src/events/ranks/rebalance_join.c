@@ -40,11 +40,11 @@ static void free_join(struct join *j)
 static bool describe_deep(const struct tac_sim *sim, const struct tac_pair *p, struct deep *out)
 {
     int n = 0;
-    if (!p->live || !tac_sim_decides(sim, p) || p->deep_period >= tac_windows_deep(sim))
+    if (!p->live || !tac_decides_pair(sim->model, &sim->state, p) || p->deep_period >= tac_windows_deep(&sim->windows))
         return false;
     for (int i = 0; i < p->count; i++)
         if (!tac_model_is_immovable(sim->model, p->v[i]))
-            out->v[n++] = tac_sim_id(sim, p->v[i]);
+            out->v[n++] = tac_scene_id(sim->scene, p->v[i]);
     for (int i = n; i < 4 && n > 0; i++)
         out->v[i] = out->v[0];
     return n > 0;

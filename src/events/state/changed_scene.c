@@ -20,24 +20,24 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     c->friction_ahead = sim->books.friction_ahead;
     c->work_ahead = sim->books.work_ahead;
     memcpy(c->gravity, sim->scene->settings->gravity, sizeof c->gravity);
-    c->gravity_period = tac_gravity_period(sim);
+    c->gravity_period = tac_gravity_period(sim->elastic);
 done:
     return err;
 }
 
-void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, const uint8_t *motion,
+void tac_change_fit(const struct tac_scripts *scripts, const struct tac_scene *scene, const uint8_t *motion,
                     struct tac_checkpoint *state)
 {
     tac_friction_drop(scene, state);
     for (tac_lid k = 0; k < state->script_count; k++) /* rows and scripts have one order */
-        if (motion[sim->scripts.script[k].motion])
+        if (motion[scripts->script[k].motion])
             state->script[k].next = 0;
 }
 
 /* Returns the time since gravity's last tick less the half period for which that tick stands, s. */
 static double pulled_for_s(const struct tac_sim *sim, tac_time h)
 {
-    return h ? tac_seconds(sim, sim->state.now % h - h / 2) : 0;
+    return h ? tac_state_seconds(&sim->state, sim->state.now % h - h / 2) : 0;
 }
 
 /* A vertex between two ticks of gravity has the energy m v.v/2 - m g.x + m s g.v, s as above (script.c does the same
@@ -45,7 +45,7 @@ static double pulled_for_s(const struct tac_sim *sim, tac_time h)
 static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
 {
     const double *old = c->gravity, *new = sim->scene->settings->gravity;
-    const double s = pulled_for_s(sim, c->gravity_period), t = pulled_for_s(sim, tac_gravity_period(sim));
+    const double s = pulled_for_s(sim, c->gravity_period), t = pulled_for_s(sim, tac_gravity_period(sim->elastic));
     if (memcmp(old, new, sizeof c->gravity) == 0)
         return;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
@@ -53,7 +53,7 @@ static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
         double x[3];
         if (sim->state.vel[i].w == 0)
             continue;
-        tac_position(sim, i, sim->state.now, x);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         const double ahead = m * (t * tac_dot(new, v) - s * tac_dot(old, v));
         tac_accum_add(&sim->books.work, m * (tac_dot(old, x) - tac_dot(new, x)));
         tac_accum_add(&sim->books.work, ahead);

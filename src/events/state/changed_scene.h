@@ -5,7 +5,7 @@
  * a checkpoint does not hold, and applies what the change itself does to the state.
  *
  *     tac_change_begin(sim, &change);  tac_state_collect(sim, false, &state);
- *     tac_change_fit(sim, scene, motion, state);  tac_sim_destroy(&sim);
+ *     tac_change_fit(&sim->scripts, scene, motion, state);  tac_sim_destroy(&sim);
  *     (the scene changes)
  *     tac_sim_create(...);  tac_state_restore(sim, state);
  *     tac_change_end(sim, motion, &change);  tac_change_clear(&change);
@@ -29,7 +29,7 @@ struct tac_change {
 enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *change);
 /* Local. Removes from the old simulation's checkpoint the friction that the changed scene does not have, and restarts
  * the count of knots of the marked motions. */
-void tac_change_fit(const struct tac_sim *sim, const struct tac_scene *scene, const uint8_t *motion,
+void tac_change_fit(const struct tac_scripts *scripts, const struct tac_scene *scene, const uint8_t *motion,
                     struct tac_checkpoint *state);
 /* Collective. Puts what was kept into the new simulation, which has the same vertices on the same ranks. motion:
  * (motions), 1 for those that have new paths; NULL: none. The energy that a change of gravity gives or takes is booked

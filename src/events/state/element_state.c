@@ -123,7 +123,7 @@ static enum tac_err collect_kind(struct tac_sim *sim, const struct place *place,
             row = tac_element_row(s, s->count++);
             row->id = p->id;
             for (int i = 0; i < s->nodes; i++)
-                row->vertex[i] = i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1;
+                row->vertex[i] = i < p->vertices ? tac_scene_id(sim->scene, p->stencil[i]) : -1;
         }
         row->has |= p->has;
         memcpy(value_of(s, row, p->has), p->value, (size_t)p->width * sizeof *p->value);
@@ -202,7 +202,7 @@ static bool row_fits(struct tac_sim *sim, const struct tac_element_states *s, co
 {
     bool fits = p->vertices <= s->nodes && p->width <= s->width;
     for (int i = 0; i < s->nodes && fits; i++)
-        fits = row->vertex[i] == (i < p->vertices ? tac_sim_id(sim, p->stencil[i]) : -1);
+        fits = row->vertex[i] == (i < p->vertices ? tac_scene_id(sim->scene, p->stencil[i]) : -1);
     return fits;
 }
 
@@ -267,7 +267,7 @@ enum tac_err tac_elements_restore(struct tac_sim *sim, const struct tac_checkpoi
                        "the checkpoint lacks the memory of %zu elements of the scene; go on "
                        "with the scene that the checkpoint is of",
                        count - set);
-    tac_loads_share_wind(sim);
+    tac_loads_share_wind(sim->scene, sim->elastic);
     err = tac_agree(sim->ctx, err);
 done:
     free(place);
@@ -281,7 +281,7 @@ static void compute_memory(const struct tac_sim *sim, const struct place *p, dou
 {
     double x[TAC_ELEMENT_NODES][3], impulse[TAC_ELEMENT_NODES][3];
     for (int i = 0; i < p->vertices; i++)
-        tac_position(sim, p->stencil[i], sim->state.now, x[i]);
+        tac_position(&sim->state, &sim->scripts, p->stencil[i], sim->state.now, x[i]);
     memcpy(value, p->value, (size_t)p->width * sizeof *value);
     if (p->element != NULL) {
         p->element->memory->damp(p->record, value, (const double(*)[3])x, impulse);
@@ -323,7 +323,7 @@ enum tac_err tac_elements_retime(struct tac_sim *sim, const struct tac_element_p
             memcpy(place[k].value, present[at].value, (size_t)place[k].width * sizeof *place[k].value);
         at++;
     }
-    tac_loads_share_wind(sim);
+    tac_loads_share_wind(sim->scene, sim->elastic);
 done:
     free(place);
     return err;

@@ -14,7 +14,7 @@ static void fill_friction_row(const struct tac_sim *sim, const struct tac_pair *
     row->key = p->key;
     row->layer = layer;
     for (int i = 0; i < 4; i++)
-        row->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
+        row->vertex[i] = i < p->count ? tac_scene_id(sim->scene, p->v[i]) : -1;
 }
 
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -25,7 +25,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
     for (size_t k = 0; f != NULL && k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
         const struct tac_friction_values *g = &f->friction_state[k].now;
-        if (!p->live || !tac_sim_decides(sim, p) || g->t < 0)
+        if (!p->live || !tac_decides_pair(sim->model, &sim->state, p) || g->t < 0)
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 1 + (size_t)p->groups,
                          sizeof *c->friction_state));
@@ -37,7 +37,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
         row->value[2] = g->budget;
         memcpy(&row->value[3], g->w, sizeof g->w);
         memcpy(&row->value[7], g->p, sizeof g->p);
-        memcpy(&row->value[10], g->way, sizeof g->way);
+        memcpy(&row->value[10], g->slid, sizeof g->slid);
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             const tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
             const int32_t anchor = tac_active_anchor(sim, p->key, period, first);
@@ -83,7 +83,7 @@ static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_f
     g->budget = row->value[2];
     memcpy(g->w, &row->value[3], sizeof g->w);
     memcpy(g->p, &row->value[7], sizeof g->p);
-    memcpy(g->way, &row->value[10], sizeof g->way);
+    memcpy(g->slid, &row->value[10], sizeof g->slid);
     return TAC_OK;
 wrong:
     return tac_fail(sim->ctx, TAC_ERR_INPUT,

@@ -26,7 +26,7 @@ static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p
     double x[4][3], gradient[4][3], m = 1;
     struct tac_near near;
     for (int i = 0; i < p->count; i++)
-        tac_position(sim, p->v[i], sim->state.now, x[i]);
+        tac_position(&sim->state, &sim->scripts, p->v[i], sim->state.now, x[i]);
     tac_near_pair(type, x, &near);
     const double gap = near.d - p->form.radius;
     if (gap >= p->form.thickness * sim->model->reach[1])
@@ -36,7 +36,7 @@ static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p
     tac_contact_make(type, p->key, p->v, sim->scene->mesh->vertex_body, (const double(*)[3])x, &near, p->form.radius,
                      out);
     for (int i = 0; i < 4; i++)
-        out->vertex[i] = i < p->count ? tac_sim_id(sim, p->v[i]) : -1;
+        out->vertex[i] = i < p->count ? tac_scene_id(sim->scene, p->v[i]) : -1;
     out->force = m * contact_force(sim, p, gap);
     return true;
 }
@@ -44,7 +44,8 @@ static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p
 /* Returns the rank that reports the pair: the owner of its first vertex that can move. */
 static int reporting_rank(const struct tac_sim *sim, const struct tac_pair *p)
 {
-    return tac_sim_owner(sim, sim->model->omit_immovable ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
+    return tac_scene_owner(sim->ctx, sim->scene,
+                           sim->model->omit_immovable ? tac_model_mover(sim->model, p->v, p->count) : p->v[0]);
 }
 
 /* Lists the contacts of pairs about which this rank decides, because it knows the present positions of their vertices;
@@ -56,8 +57,8 @@ static enum tac_err describe_decided(struct tac_sim *sim, struct tac_contact **l
     struct tac_contact one;
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || !tac_sim_decides(sim, p) || tac_pair_is_limit((enum tac_pair_type)p->type) ||
-            !describe_contact(sim, p, &one))
+        if (!p->live || !tac_decides_pair(sim->model, &sim->state, p) ||
+            tac_pair_is_limit((enum tac_pair_type)p->type) || !describe_contact(sim, p, &one))
             continue;
         TAC_TRY(tac_grow(sim->ctx, list, &capacity, *count + 1, sizeof **list));
         TAC_TRY(tac_grow(sim->ctx, to, &to_capacity, *count + 1, sizeof **to));

@@ -11,7 +11,7 @@ static void fill_vertex_row(const void *from, tac_lid k, struct tac_vertex_recor
 {
     const struct tac_sim *sim = from;
     const size_t at = 3 * (size_t)k;
-    row->id = tac_sim_id(sim, k);
+    row->id = tac_scene_id(sim->scene, k);
     row->mass = sim->state.mass[k];
     row->t = sim->state.pos[k].t;
     memcpy(row->start, &sim->scene->mesh->x[at], sizeof row->start);
@@ -55,9 +55,9 @@ static tac_gid lowest_vertex(const struct tac_sim *sim, const tac_lid *v, int n,
 {
     *which = v[0];
     for (int k = 1; k < n; k++)
-        if (tac_sim_id(sim, v[k]) < tac_sim_id(sim, *which))
+        if (tac_scene_id(sim->scene, v[k]) < tac_scene_id(sim->scene, *which))
             *which = v[k];
-    return tac_sim_id(sim, *which);
+    return tac_scene_id(sim->scene, *which);
 }
 
 static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint *c)
@@ -77,7 +77,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
         c->mesh.triangle_id[c->mesh.triangle_count] = part ? part->triangle_id[t] : t;
         for (int k = 0; k < 3; k++)
             c->mesh.triangle[3 * (size_t)c->mesh.triangle_count + (size_t)k] =
-                tac_sim_id(sim, s->mesh->triangle[3 * t + k]);
+                tac_scene_id(sim->scene, s->mesh->triangle[3 * t + k]);
         c->mesh.triangle_count++;
     }
     for (tac_lid g = 0; g < s->mesh->segment_count; g++) {
@@ -87,7 +87,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
         c->mesh.segment_id[c->mesh.segment_count] = part ? part->segment_id[g] : g;
         for (int k = 0; k < 2; k++)
             c->mesh.segment[2 * (size_t)c->mesh.segment_count + (size_t)k] =
-                tac_sim_id(sim, s->mesh->segment[2 * g + k]);
+                tac_scene_id(sim->scene, s->mesh->segment[2 * g + k]);
         c->mesh.segment_count++;
     }
     TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron_id,
@@ -101,7 +101,7 @@ static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint 
             continue;
         c->mesh.tetrahedron_id[c->mesh.tetrahedron_count] = part ? part->tetrahedron_id[t] : t;
         for (int k = 0; k < 4; k++)
-            c->mesh.tetrahedron[4 * (size_t)c->mesh.tetrahedron_count + (size_t)k] = tac_sim_id(sim, v[k]);
+            c->mesh.tetrahedron[4 * (size_t)c->mesh.tetrahedron_count + (size_t)k] = tac_scene_id(sim->scene, v[k]);
         c->mesh.tetrahedron_count++;
     }
 done:
@@ -116,7 +116,7 @@ static enum tac_err collect_scripts(struct tac_sim *sim, struct tac_checkpoint *
     for (size_t k = 0; k < sim->scripts.count; k++) {
         const struct tac_script *s = &sim->scripts.script[k];
         struct tac_script_state *o = &c->script[k];
-        o->vertex = tac_sim_id(sim, s->vertex);
+        o->vertex = tac_scene_id(sim->scene, s->vertex);
         o->next = s->next;
         o->t = s->t;
         o->on = s->on;
@@ -142,13 +142,13 @@ static enum tac_err collect_pairs(struct tac_sim *sim, struct tac_checkpoint *c)
     size_t capacity = 0, pairs = 0, lasts = 0, last_capacity = 0;
     for (size_t k = 0; k < sim->active.pair_count; k++) {
         const struct tac_pair *p = &sim->active.pair[k];
-        if (!p->live || !tac_sim_decides(sim, p))
+        if (!p->live || !tac_decides_pair(sim->model, &sim->state, p))
             continue;
         TAC_TRY(tac_grow(sim->ctx, &c->pair, &capacity, pairs + 1, sizeof *c->pair));
         struct tac_pair_state *o = &c->pair[pairs++];
         *o = (struct tac_pair_state){p->key, {-1, -1, -1, -1}, p->depth, (int64_t)lasts, 0};
         for (int i = 0; i < p->count; i++)
-            o->vertex[i] = tac_sim_id(sim, p->v[i]);
+            o->vertex[i] = tac_scene_id(sim->scene, p->v[i]);
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             TAC_TRY(tac_grow(sim->ctx, &c->last, &last_capacity, lasts + 1, sizeof *c->last));
             tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
@@ -167,10 +167,10 @@ done:
 enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *sum)
 {
     *sum = sim->books.counters;
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return TAC_OK;
-    sum->messages_sent += tac_sim_halo(sim)->messages;
-    sum->bytes_sent += tac_sim_halo(sim)->bytes;
+    sum->messages_sent += tac_ranks_halo(sim->ranks)->messages;
+    sum->bytes_sent += tac_ranks_halo(sim->ranks)->bytes;
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
@@ -224,7 +224,7 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
     struct tac_accum sum[8] = {{.pending = 0}, sim->books.work, couple[0], couple[1], couple[2]};
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
     tac_books_dissipated(&sim->books, &sum[0], &sum[5]);
-    TAC_TRY(tac_sim_sum(sim, sum, 8));
+    TAC_TRY(tac_sum_all(sim->ctx, sum, 8));
     c->dissipated = sum[0];
     c->work = sum[1];
     memcpy(c->couple, &sum[2], sizeof c->couple);
@@ -235,7 +235,7 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
     c->has_start = sim->books.has_start;
     c->kinetic_start = sim->books.kinetic_start;
     c->deepest_layer = sim->books.deepest_layer;
-    if (tac_sim_halo(sim) &&
+    if (tac_ranks_halo(sim->ranks) &&
         (MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, &c->deepest_layer, 1, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS))
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up the book");

@@ -182,7 +182,7 @@ static enum tac_err add_ghosts(struct tac_sim *sim, const struct tac_checkpoint 
     TAC_TRY(tac_alloc(ctx, 4 * count, sizeof *place, &place));
     for (size_t k = 0; k < count; k++)
         for (int i = 0; i < 4; i++)
-            if (pair[k].vertex[i] >= 0 && tac_ghost_find(tac_sim_halo(sim), pair[k].vertex[i]) < 0)
+            if (pair[k].vertex[i] >= 0 && tac_ghost_find(tac_ranks_halo(sim->ranks), pair[k].vertex[i]) < 0)
                 unknown[many++] = pair[k].vertex[i];
     TAC_TRY(tac_compress(ctx, many, unknown, &distinct, &n, place));
     TAC_TRY(tac_alloc(ctx, n, sizeof *owner, &owner));
@@ -195,7 +195,7 @@ done:
     TAC_TRY_END(tac_ask(ctx, TAC_OK, n, owner, distinct, describe_ghost, sim, sizeof *ghost, ghost), end);
     for (size_t k = 0; k < n && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(tac_sim_halo(sim), &ghost[k], &v);
+        err = tac_ghost_add(tac_ranks_halo(sim->ranks), &ghost[k], &v);
     }
     TAC_TRY_AGREED(ctx, err, end);
 end:
@@ -214,7 +214,8 @@ static enum tac_err activate_again(struct tac_sim *sim, const struct pair_row *r
     tac_lid v[4] = {-1, -1, -1, -1};
     int32_t slot = -1;
     for (int i = 0; i < tac_pair_vertices(tac_key_type(row->key)); i++)
-        v[i] = tac_sim_halo(sim) ? tac_ghost_find(tac_sim_halo(sim), row->vertex[i]) : (tac_lid)row->vertex[i];
+        v[i] = tac_ranks_halo(sim->ranks) ? tac_ghost_find(tac_ranks_halo(sim->ranks), row->vertex[i])
+                                          : (tac_lid)row->vertex[i];
     if (!tac_model_is_pair(sim->model, tac_key_type(row->key), v))
         goto wrong;
     for (int64_t k = 0; k < row->groups; k++) {
@@ -271,9 +272,9 @@ static enum tac_err restore_pairs(struct tac_sim *sim, const struct tac_checkpoi
     TAC_TRY_END(tac_distribute(sim->ctx, err, d.last_count, d.last_to, d.last, sizeof *d.last, &lasts, &last_total),
                 end);
     TAC_CHECK(groups_of(pairs, total) == last_total);
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         leave_out(sim, pairs, &total, lasts);
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         TAC_TRY_END(add_ghosts(sim, c, pairs, total), end);
     for (size_t k = 0; k < total && !err; k++) {
         err = activate_again(sim, &pairs[k], &lasts[at]);
@@ -378,7 +379,7 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] =
                 c->friction_state[i].vertex[j] >= 0 ? c->friction_state[i].vertex[j] : c->friction_state[i].vertex[0];
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                     wanted, owner),
                     end);

@@ -35,11 +35,11 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     enum tac_err err;
     TAC_TRY(tac_pairs_add(sim->ctx, &sim->active, key, v, slot));
     struct tac_pair *p = &sim->active.pair[*slot];
-    const int owner = tac_sim_owner(sim, tac_model_decider(sim->model, tac_key_type(key), v));
+    const int owner = tac_scene_owner(sim->ctx, sim->scene, tac_model_decider(sim->model, tac_key_type(key), v));
     for (int k = 0; k < p->count; k++)
-        p->shared |= tac_model_takes_part(sim->model, v[k]) && tac_sim_owner(sim, v[k]) != owner;
+        p->shared |= tac_model_takes_part(sim->model, v[k]) && tac_scene_owner(sim->ctx, sim->scene, v[k]) != owner;
     if (p->shared)
-        tac_ranks_changed(sim);
+        tac_ranks_changed(sim->ranks);
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
     p->next = tac_model_reach(sim->model, &p->form, 1);
     for (int k = 0; k < p->count; k++)
@@ -61,7 +61,7 @@ void tac_active_deepest(struct tac_sim *sim, struct tac_pair *p, int32_t first, 
     p->deep_first = first;
     p->deep_reach = p->next;
     p->next = tac_model_reach(sim->model, &p->form, last + 1);
-    sim->books.counters.contacts_found += tac_sim_decides(sim, p);
+    sim->books.counters.contacts_found += tac_decides_pair(sim->model, &sim->state, p);
 }
 
 enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4], int32_t *slot)
@@ -79,10 +79,10 @@ enum tac_err tac_activate(struct tac_sim *sim, uint64_t key, const tac_lid v[4],
     struct tac_rate_group *c = &sim->active.rate_group[index];
     TAC_TRY(tac_grow(sim->ctx, &c->extra, &c->extra_capacity, c->extra_count + 1, sizeof *c->extra));
     TAC_TRY(tac_friction_reserve(sim->ctx, &sim->active, 1));
-    c->extra[c->extra_count++] = tac_groups_new(sim, *slot, first, last, sim->state.now);
+    c->extra[c->extra_count++] = tac_groups_new(&sim->active, sim->model, *slot, first, last, sim->state.now);
     tac_active_deepest(sim, p, first, last, period);
     if (p->shared)
-        tac_ranks_changed(sim);
+        tac_ranks_changed(sim->ranks);
 done:
     return err;
 }
@@ -103,7 +103,7 @@ static enum tac_err list_near(struct tac_sim *sim)
     size_t near = 0;
     sim->paths.near_count = 0;
     /* Kinetic structures watch in mid-pass; and several ranks may have to run it again. */
-    const bool all = sim->find.mode == TAC_DISCOVER_KDS && tac_sim_halo(sim);
+    const bool all = sim->find.mode == TAC_DISCOVER_KDS && tac_ranks_halo(sim->ranks);
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         sim->paths.near[i] = sim->paths.near_pairs[i] > 0;
         near += sim->paths.near[i];
@@ -130,7 +130,7 @@ enum tac_err tac_active_settle(struct tac_sim *sim)
     sim->active.first_rate_group = sim->active.rate_group_count;
     for (size_t k = 0; k < sim->active.rate_group_count; k++) {
         struct tac_rate_group *c = &sim->active.rate_group[k];
-        TAC_TRY(tac_groups_settle(sim, c));
+        TAC_TRY(tac_groups_settle(sim->ctx, c));
         if (c->count && sim->active.first_rate_group == sim->active.rate_group_count)
             sim->active.first_rate_group = k;
         groups += c->count;
@@ -168,7 +168,7 @@ enum tac_err tac_active_place(struct tac_sim *sim, int32_t slot)
         c->extra[k] = c->extra[k - 1];
     c->extra[k] = group;
     if (c->extra_count > FEW + c->count / 16)
-        TAC_TRY(tac_groups_settle(sim, c));
+        TAC_TRY(tac_groups_settle(sim->ctx, c));
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     sim->active.group_count++;
     TAC_TRY(tac_grow(sim->ctx, &sim->active.kept, &sim->active.kept_capacity, sim->active.live_pairs,
@@ -191,7 +191,7 @@ void tac_active_rollback(struct tac_sim *sim, tac_time committed)
             if (e->born > committed) {
                 struct tac_pair *p = &sim->active.pair[e->pair];
                 if (p->shared)
-                    tac_ranks_changed(sim);
+                    tac_ranks_changed(sim->ranks);
                 p->depth = p->depth < e->first - 1 ? p->depth : e->first - 1;
                 p->groups--;
                 tac_friction_free(&sim->active, e->anchor);
@@ -212,11 +212,11 @@ void tac_active_rollback(struct tac_sim *sim, tac_time committed)
     sim->active.birth_count = 0;
 }
 
-void tac_active_commit(struct tac_sim *sim)
+void tac_active_commit(struct tac_active *active)
 {
-    for (size_t k = 0; k < sim->active.birth_count; k++)
-        sim->active.pair[sim->active.birth[k].pair].births = 0;
-    sim->active.birth_count = 0;
+    for (size_t k = 0; k < active->birth_count; k++)
+        active->pair[active->birth[k].pair].births = 0;
+    active->birth_count = 0;
 }
 
 void tac_active_drop(struct tac_sim *sim, int32_t slot)
@@ -224,7 +224,7 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
     struct tac_pair *p = &sim->active.pair[slot];
     struct tac_layer_group *group = refresh_deepest(sim, p);
     if (p->shared)
-        tac_ranks_changed(sim);
+        tac_ranks_changed(sim->ranks);
     size_t index;
     TAC_CHECK(group != NULL && group->last_d == INFINITY);
     if (tac_rate_group_of(sim, p->deep_period, &index) == TAC_OK)
@@ -246,21 +246,21 @@ void tac_active_drop(struct tac_sim *sim, int32_t slot)
         }
 }
 
-void tac_active_destroy(struct tac_sim *sim)
+void tac_active_destroy(struct tac_active *active)
 {
-    for (size_t k = 0; k < sim->active.rate_group_count; k++) {
-        free(sim->active.rate_group[k].group);
-        free(sim->active.rate_group[k].wake);
-        free(sim->active.rate_group[k].extra);
+    for (size_t k = 0; k < active->rate_group_count; k++) {
+        free(active->rate_group[k].group);
+        free(active->rate_group[k].wake);
+        free(active->rate_group[k].extra);
     }
-    free(sim->active.rate_group);
-    free(sim->active.pair);
-    free(sim->active.hash);
-    free(sim->active.free_slot);
-    free(sim->active.birth);
-    free(sim->active.deeper);
-    free(sim->active.sleep);
-    free(sim->active.kept);
-    free(sim->active.loss);
-    free(sim->active.lossy);
+    free(active->rate_group);
+    free(active->pair);
+    free(active->hash);
+    free(active->free_slot);
+    free(active->birth);
+    free(active->deeper);
+    free(active->sleep);
+    free(active->kept);
+    free(active->loss);
+    free(active->lossy);
 }

@@ -82,8 +82,8 @@ static enum tac_err own_elements(struct tac_sim *sim, struct elements *own)
                                                 : edge_id(s, e),
                                     {-1, -1, -1}};
             for (int i = 0; i < n; i++) {
-                low = tac_sim_id(sim, v[i]) < tac_sim_id(sim, low) ? v[i] : low;
-                out->v[i] = tac_sim_id(sim, v[i]);
+                low = tac_scene_id(sim->scene, v[i]) < tac_scene_id(sim->scene, low) ? v[i] : low;
+                out->v[i] = tac_scene_id(sim->scene, v[i]);
             }
             own->count[kind] += low < sim->state.owned;
         }
@@ -126,7 +126,7 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
     enum tac_err err;
     struct elements own = {{0}, {NULL}, 0, NULL};
     struct tac_ghost *ghost = NULL;
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return own_elements(sim, all);
     err = tac_agree(sim->ctx, own_elements(sim, &own));
     for (int kind = 0; kind < 3 && !err; kind++)
@@ -140,12 +140,12 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
         err = gather_records(sim, ghost, (size_t)sim->state.owned, sizeof *ghost, &all->vertex, &all->vertex_count);
     for (size_t k = 0; k < all->vertex_count && !err; k++) {
         tac_lid v;
-        err = tac_ghost_add(tac_sim_halo(sim), &all->vertex[k], &v);
+        err = tac_ghost_add(tac_ranks_halo(sim->ranks), &all->vertex[k], &v);
     }
     err = tac_agree(sim->ctx, err);
     if (!err) {
-        memset(tac_sim_halo(sim)->mark, 1, (size_t)sim->state.count);
-        err = tac_agree(sim->ctx, tac_halo_subscribe(tac_sim_halo(sim)));
+        memset(tac_ranks_halo(sim->ranks)->mark, 1, (size_t)sim->state.count);
+        err = tac_agree(sim->ctx, tac_halo_subscribe(tac_ranks_halo(sim->ranks)));
     }
     for (int kind = 0; kind < 3; kind++)
         free(own.list[kind]);
@@ -155,7 +155,7 @@ static enum tac_err gather_all(struct tac_sim *sim, struct elements *all)
 
 static tac_lid local_vertex(const struct tac_sim *sim, tac_gid id)
 {
-    return tac_sim_halo(sim) ? tac_ghost_find(tac_sim_halo(sim), id) : (tac_lid)id;
+    return tac_ranks_halo(sim->ranks) ? tac_ghost_find(tac_ranks_halo(sim->ranks), id) : (tac_lid)id;
 }
 
 /* Adds the pair of a first primitive (id a, vertices va) and a second one; this rank owns its first vertex. */
@@ -189,13 +189,13 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
     enum tac_err err = TAC_OK;
     const uint8_t *particle = sim->model->particle;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
-        const tac_gid a = tac_sim_id(sim, i);
+        const tac_gid a = tac_scene_id(sim->scene, i);
         for (size_t t = 0; t < all->count[0]; t++)
             TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_TRIANGLE, a, &a, all->list[0][t].id, all->list[0][t].v));
         for (size_t g = 0; g < all->count[1]; g++)
             TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_SEGMENT, a, &a, all->list[1][g].id, all->list[1][g].v));
         for (tac_lid j = 0; particle[i] && j < sim->state.count; j++) {
-            const tac_gid b = tac_sim_id(sim, j);
+            const tac_gid b = tac_scene_id(sim->scene, j);
             if (particle[j] && b > a)
                 TAC_TRY(add_entry(sim, o, TAC_PAIR_VERTEX_VERTEX, a, &a, b, &b));
         }
@@ -204,7 +204,7 @@ static enum tac_err list_pairs(struct tac_sim *sim, struct oracle *o, const stru
     while (tac_limits_next(sim->model, &limit)) {
         tac_gid v[3];
         for (int i = 0; i < tac_pair_vertices(limit.type); i++)
-            v[i] = tac_sim_id(sim, limit.v[i]);
+            v[i] = tac_scene_id(sim->scene, limit.v[i]);
         TAC_TRY(add_entry(sim, o, limit.type, limit.a, &v[0], limit.b, &v[1]));
     }
     for (size_t e = 0; e < all->count[2] && !sim->scene->settings->two_d; e++)
@@ -255,10 +255,11 @@ static double measure_displacements(struct tac_sim *sim, tac_time t, double *u, 
     for (tac_lid i = 0; i < sim->state.count; i++) {
         double x[3], y[3];
         const struct tac_line *line = &sim->paths.line[i];
-        tac_position(sim, i, sim->state.now, x); /* a ghost's line and place were just told */
-        tac_position(sim, i, t, y);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now,
+                     x); /* a ghost's line and place have just been received */
+        tac_position(&sim->state, &sim->scripts, i, t, y);
         for (int k = 0; i >= sim->state.owned && k < 3; k++)
-            y[k] = line->x[k] + tac_seconds(sim, t - line->t) * line->v[k];
+            y[k] = line->x[k] + tac_state_seconds(&sim->state, t - line->t) * line->v[k];
         tac_sub(&u[3 * (size_t)i], y, x);
         most = fmax(most, tac_dot(&u[3 * (size_t)i], &u[3 * (size_t)i]));
         *extent = fmax(*extent, fmax(fabs(x[0]) + fabs(y[0]), fmax(fabs(x[1]) + fabs(y[1]), fabs(x[2]) + fabs(y[2]))));
@@ -278,7 +279,7 @@ static enum tac_err examine_pair(struct tac_sim *sim, struct oracle *o, struct e
     if (e->slot < 0 && (e->slot = tac_active_find(&sim->active, e->key)) >= 0)
         e->next = sim->active.pair[e->slot].next;
     for (int i = 0; i < e->count; i++) {
-        tac_position(sim, e->v[i], sim->state.now, x[i]);
+        tac_position(&sim->state, &sim->scripts, e->v[i], sim->state.now, x[i]);
         memcpy(u[i], &o->u[3 * (size_t)e->v[i]], sizeof u[i]);
     }
     tac_model_gather(sim->model, (enum tac_pair_type)e->type, e->v, x);
@@ -289,7 +290,7 @@ static enum tac_err examine_pair(struct tac_sim *sim, struct oracle *o, struct e
     if (p != NULL && p->deep_last == INFINITY && !tac_friction_has_state(&sim->active, e->slot) &&
         near.d > p->deep_reach + .1 * p->form.thickness + 8 * tac_relative((enum tac_pair_type)e->type, u)) {
         double first = tac_model_reach(sim->model, &p->form, 1);
-        TAC_TRY(tac_order(sim, e->slot, true));
+        TAC_TRY(tac_order(sim->ctx, sim->ranks, &sim->active, e->slot, true));
         tac_active_drop(sim, e->slot);
         e->next = p->live ? p->next : first;
         e->slot = p->live ? e->slot : -1;
@@ -300,7 +301,7 @@ static enum tac_err examine_pair(struct tac_sim *sim, struct oracle *o, struct e
             o->stuck = true;
         } else {
             TAC_TRY(tac_activate(sim, e->key, e->v, &e->slot));
-            TAC_TRY(tac_order(sim, e->slot, false));
+            TAC_TRY(tac_order(sim->ctx, sim->ranks, &sim->active, e->slot, false));
             e->next = sim->active.pair[e->slot].next;
             *grew = true;
         }
@@ -338,19 +339,19 @@ static enum tac_err find_next_instant(struct tac_sim *sim, tac_time limit, tac_t
     struct oracle *o = sim->find.oracle;
     for (;;) {
         bool grew = false;
-        TAC_TRY(tac_ranks_hold(sim, tac_active_settle(sim)));
-        TAC_TRY(tac_ranks_hold(sim, tac_clock_start(sim)));
+        TAC_TRY(tac_ranks_hold(sim->ranks, tac_active_settle(sim)));
+        TAC_TRY(tac_ranks_hold(sim->ranks, tac_clock_start(sim)));
         *t = tac_clock_next(sim, sim->state.now, limit);
         *t = *t == TAC_TIME_NEVER ? limit : *t;
-        if (tac_sim_halo(sim)) {
+        if (tac_ranks_halo(sim->ranks)) {
             MPI_Allreduce(MPI_IN_PLACE, t, 1, TAC_TIME_MPI, MPI_MIN, sim->ctx->comm);
-            tac_halo_link(tac_sim_halo(sim));
+            tac_halo_link(tac_ranks_halo(sim->ranks));
             tac_ranks_lines(sim);
         }
         double begin_s = tac_wall_s();
         o->stuck = false;
-        if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
-            TAC_TRY(tac_ranks_hold(sim, examine_all_pairs(sim, o, *t, &grew)));
+        if (!tac_ranks_halo(sim->ranks) || !tac_ranks_down(sim->ranks))
+            TAC_TRY(tac_ranks_hold(sim->ranks, examine_all_pairs(sim, o, *t, &grew)));
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
         int64_t tell[TAC_TELLS] = {0};
         tell[TAC_TELL_BROKEN] = grew;
@@ -378,14 +379,14 @@ static enum tac_err advance_instants(struct tac_sim *sim, tac_time limit)
         err = tac_sim_stuck(sim);
         goto done;
     }
-    TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_pass_begin(sim)));
     reached = t;
-    if (!tac_sim_halo(sim) || !tac_ranks_down(sim))
+    if (!tac_ranks_halo(sim->ranks) || !tac_ranks_down(sim->ranks))
         reached = tac_pass_run(sim, t);
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         tac_ranks_close(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
-    TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_pass_commit(sim, reached)));
 done:
     return err;
 }

@@ -30,7 +30,7 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which)
         double x[3];
         if (which != TAC_LOOK_ALL && was_rewritten(sim, i) != (which == TAC_LOOK_REWRITTEN))
             continue;
-        tac_position(sim, i, sim->state.now, x);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         tac_recorder_keep(sim->record, i, sim->state.now, x);
     }
 }

@@ -10,7 +10,7 @@ enum tac_stop { TAC_STOP_NONE, TAC_STOP_ABORT, TAC_STOP_FULL };
 /* Why a pass ended early, and what the ranks request. */
 struct tac_control {
     enum tac_stop stop;
-    enum tac_err failed;              /* on one rank: the error of the pass under way */
+    enum tac_err failed;              /* on one rank: the error of the current pass */
     int64_t ask_stop, ask_save;       /* requests of this rank: to end the run early, to write a checkpoint */
     int reported_stop, reported_save; /* requests of any rank, by the reduction of the last pass */
     int64_t reported_deep_messages;   /* likewise: the largest ranks->deep_messages of all ranks */
@@ -29,7 +29,7 @@ struct tac_windows {
     bool known;                   /* costs are counted */
     bool is_free;                 /* nothing but contact and gravity has a period, on any rank */
     int64_t looks, cost_reported; /* looks at candidates since the start; this rank's cost up to the last pass */
-    tac_time period_wanted;       /* shortest period of a layer group that the pass under way refused to activate */
+    tac_time period_wanted;       /* shortest period of a layer group that the current pass refused to activate */
     tac_time least_period;        /* the shortest that all ranks had or wanted in the last pass */
     tac_time ticks;               /* most ticks of one layer group that a window should have */
     int32_t halved;               /* how often `ticks` was halved, after misses in windows with so many ticks */

@@ -10,11 +10,11 @@
 
 enum { SHARED_BIRTHS = 32 /* of a pair of several ranks in a pass, with free clocks */ };
 
-/* Handles a lack of memory: on several ranks all are told at the end of the pass; on one rank the pass ends now. */
+/* Handles a lack of memory: on several ranks all hear of it at the end of the pass; on one rank the pass ends now. */
 static void report_no_memory(struct tac_sim *sim, enum tac_err err)
 {
-    if (tac_sim_halo(sim))
-        tac_ranks_failed(sim, err);
+    if (tac_ranks_halo(sim->ranks))
+        tac_ranks_failed(sim->ranks, err);
     else if (err)
         sim->control.failed = err;
 }
@@ -76,14 +76,14 @@ static bool activate_next_group(struct tac_sim *sim, int32_t slot, tac_time t)
         return false;
     }
     struct tac_rate_group *c = &sim->active.rate_group[index];
-    if (tac_sim_halo(sim) || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE) {
+    if (tac_ranks_halo(sim->ranks) || sim->scene->settings->clocks.mode == TAC_CLOCKS_FREE) {
         if (make_room(sim, c)) /* all owners of a pair must decide alike */
             return false;
     } else if (c->extra_count == c->extra_capacity || sim->active.birth_count == sim->active.birth_capacity) {
         c->extra_wanted = c->extra_count == c->extra_capacity ? 2 * c->extra_capacity : c->extra_wanted;
         return false;
     }
-    tac_groups_append(sim, c, slot, first, last, t);
+    tac_groups_append(&sim->active, sim->model, c, slot, first, last, t);
     sim->active.first_rate_group = index < sim->active.first_rate_group ? index : sim->active.first_rate_group;
     int32_t birth = (int32_t)sim->active.birth_count++;
     sim->active.birth[birth] = (struct tac_birth){slot, -1, t, p->next, p->d_least, p->deep_period};
@@ -104,7 +104,7 @@ static bool activate_next_group(struct tac_sim *sim, int32_t slot, tac_time t)
 static bool activate_while_soon(struct tac_sim *sim, int32_t slot, tac_time t, double d, double speed)
 {
     struct tac_pair *p = &sim->active.pair[slot];
-    while (tac_pair_is_soon(p, d, speed * tac_seconds(sim, p->deep_period))) {
+    while (tac_pair_is_soon(p, d, speed * tac_state_seconds(&sim->state, p->deep_period))) {
         if (!activate_next_group(sim, slot, t))
             return false;
         p->d_least = d;
@@ -130,7 +130,7 @@ void tac_active_deepen(struct tac_sim *sim, tac_time t)
 {
     for (size_t k = 0; k < sim->active.deeper_count; k++) {
         const struct tac_deeper *deeper = &sim->active.deeper[k];
-        if (!activate_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_sim_halo(sim))
+        if (!activate_while_soon(sim, deeper->slot, t, deeper->d, deeper->speed) && !tac_ranks_halo(sim->ranks))
             sim->control.stop = TAC_STOP_ABORT; /* on several ranks a miss is found */
     }
     sim->active.deeper_count = 0;

@@ -26,7 +26,7 @@ struct tac_find {
     bool validates;              /* windows are validated after they were run: speculate, and kds on several ranks */
     void *oracle;                /* owned by all-pairs */
     struct tac_kinetic *kinetic; /* owned by kds */
-    size_t kicked_count;         /* kds: vertices that contacts moved to the instant under way */
+    size_t kicked_count;         /* kds: vertices that contacts moved to the current instant */
     tac_lid *kicked;             /* owned by kds, (V); NULL in other modes */
 };
 

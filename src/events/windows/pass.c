@@ -3,16 +3,17 @@
  *
  * Nothing here logs, and on one rank with nested clocks nothing allocates: a pass ends where the room that was made
  * before it does not suffice. On several ranks a rank that has no room left makes more, because the others wait for it;
- * with free clocks a pair that becomes deeper may need a class that nobody could foresee (deepen.c); and a record whose
- * log is full writes it out (io/record/record_log.c). */
+ * with free clocks a pair that becomes deeper may need a class that could not be foreseen (deepen.c); and a record
+ * whose log is full writes it out (io/record/record.c). */
 #include "contact/friction.h"
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 
-void tac_position(const struct tac_sim *sim, tac_lid i, tac_time t, double x[3])
+void tac_position(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i, tac_time t,
+                  double x[3])
 {
-    tac_state_position(&sim->state, &sim->scripts, i, t, x);
+    tac_state_position(state, scripts, i, t, x);
 }
 
 static inline __attribute__((always_inline)) void advance_one_of_class(struct tac_sim *sim, tac_lid i, tac_time t,
@@ -24,7 +25,7 @@ static inline __attribute__((always_inline)) void advance_one_of_class(struct ta
         tac_advance_to(sim, i, t, contact, record);
     } else if (sim->scripts.of[i] >= 0) {
         double x[3];
-        tac_position(sim, i, t, x);
+        tac_position(&sim->state, &sim->scripts, i, t, x);
         memcpy(sim->state.pos[i].x, x, sizeof x);
         sim->state.pos[i].t = t;
     }
@@ -108,7 +109,7 @@ static void instant_took(struct tac_sim *sim, double instant_s, double contact_s
 static void run_instant(struct tac_sim *sim, tac_time t)
 {
     const struct tac_elastic *el = sim->elastic;
-    if (tac_sim_halo(sim) && !tac_ranks_send(sim, t))
+    if (tac_ranks_halo(sim->ranks) && !tac_ranks_send(sim, t))
         return;
     const bool timed = is_timed(sim);
     double begin_s = 0, contact_s = 0, waited_s = 0;
@@ -130,7 +131,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     /* All so far is about vertices that are ours: the longer it takes, the less is waited for the others. */
     if (timed)
         waited_s = -tac_wall_s();
-    if (tac_sim_halo(sim) && !tac_ranks_receive(sim, t))
+    if (tac_ranks_halo(sim->ranks) && !tac_ranks_receive(sim, t))
         return;
     if (timed)
         waited_s += tac_wall_s();
@@ -168,14 +169,14 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)
         sim->books.losses_start = sim->books.losses;
     sim->books.book_start = sim->books.book;
-    tac_loads_begin(sim);
+    tac_loads_begin(sim->scene, sim->elastic);
     sim->books.deepest_start = sim->books.deepest_layer;
     tac_memory_save(sim->elastic);
-    tac_damping_save(sim);
+    tac_damping_save(&sim->books, &sim->state);
     if (sim->record)
         sim->record->call->mark(sim->record);
     if (!sim->contact) {
-        if (tac_sim_halo(sim))
+        if (tac_ranks_halo(sim->ranks))
             TAC_TRY(tac_ranks_begin(sim));
         goto done;
     }
@@ -192,7 +193,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->paths.break_head[i] = -1;
         sim->paths.motion[i].speed2 = 0;
     }
-    tac_immovable_begin(sim);
+    tac_immovable_begin(&sim->immovable, &sim->state);
     sim->paths.break_count = 0;
     sim->active.sleep_count = 0;
     tac_friction_begin(&sim->active);
@@ -215,7 +216,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         p->d_tick_start = p->d_tick;
         p->t_tick_start = p->t_tick;
     }
-    if (tac_sim_halo(sim))
+    if (tac_ranks_halo(sim->ranks))
         TAC_TRY(tac_ranks_begin(sim));
 done:
     return err;
@@ -237,35 +238,35 @@ void tac_pass_step(struct tac_sim *sim, tac_time t)
     run_instant(sim, t);
 }
 
-void tac_pass_took(struct tac_sim *sim, double wall_s, double waited_s)
+void tac_pass_took(struct tac_books *books, double wall_s, double waited_s)
 {
-    const double share = sim->books.instant_s > 0 ? sim->books.contact_s / sim->books.instant_s : 0;
+    const double share = books->instant_s > 0 ? books->contact_s / books->instant_s : 0;
     const double contact_s = share * fmax(0, wall_s - waited_s);
-    sim->books.counters.seconds_contact += contact_s;
-    sim->books.counters.seconds_forces += wall_s - contact_s;
+    books->counters.seconds_contact += contact_s;
+    books->counters.seconds_forces += wall_s - contact_s;
 }
 
 tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
 {
-    const double start_s = tac_wall_s(), waited_s = tac_pass_waited(sim);
+    const double start_s = tac_wall_s(), waited_s = tac_pass_waited(&sim->books);
     tac_time t = sim->paths.start, reached = end;
     sim->books.kept_at = -1;
     sim->paths.end = end;
     sim->windows.period_wanted = TAC_TIME_NEVER;
     while ((t = tac_clock_next(sim, t, end)) != TAC_TIME_NEVER) {
         if (sim->contact && sim->paths.break_count + sim->paths.near_count > sim->paths.break_capacity) {
-            if (!tac_sim_halo(sim)) {
+            if (!tac_ranks_halo(sim->ranks)) {
                 sim->control.stop = TAC_STOP_FULL;
                 reached = t - 1;
                 break;
             }
             /* Others wait for us: rather more room in mid-pass. */
-            tac_ranks_failed(sim,
+            tac_ranks_failed(sim->ranks,
                              tac_grow(sim->ctx, &sim->paths.breaks, &sim->paths.break_capacity,
                                       2 * (sim->paths.break_count + sim->paths.near_count), sizeof *sim->paths.breaks));
         }
         tac_pass_step(sim, t);
-        if (tac_sim_halo(sim) && tac_ranks_down(sim))
+        if (tac_ranks_halo(sim->ranks) && tac_ranks_down(sim->ranks))
             break;
         if (sim->control.stop != TAC_STOP_NONE) {
             reached = t;
@@ -274,7 +275,7 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
     }
     for (int k = 0; k < TAC_KINDS; k++)
         sim->books.counters.executed[k] += sim->books.ticks[k];
-    tac_pass_took(sim, tac_wall_s() - start_s, tac_pass_waited(sim) - waited_s);
+    tac_pass_took(&sim->books, tac_wall_s() - start_s, tac_pass_waited(&sim->books) - waited_s);
     return reached;
 }
 
@@ -290,13 +291,13 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));
     }
-    tac_immovable_restore(sim);
+    tac_immovable_restore(&sim->immovable, &sim->state);
     sim->books.dissipated = sim->books.dissipated_start;
     sim->books.work = sim->books.work_start;
     if (sim->elastic->damps || sim->elastic->flows || sim->active.friction != NULL)
         sim->books.losses = sim->books.losses_start;
     sim->books.book = sim->books.book_start;
-    tac_loads_restore(sim);
+    tac_loads_restore(sim->scene, sim->elastic);
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
@@ -316,11 +317,11 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end)
         sim->books.counters.committed[k] += sim->books.ticks[k];
     sim->books.counters.silent += sim->books.silent;
     sim->books.counters.windows++;
-    sim->windows.last_s = tac_seconds(sim, end - sim->paths.start);
+    sim->windows.last_s = tac_state_seconds(&sim->state, end - sim->paths.start);
     sim->state.now = end;
     if (sim->books.deepest_layer > sim->books.deepest_ever)
         sim->books.deepest_ever = sim->books.deepest_layer;
     sim->books.counters.deepest_layer = sim->books.deepest_ever;
-    tac_active_commit(sim);
+    tac_active_commit(&sim->active);
     return tac_active_settle(sim);
 }

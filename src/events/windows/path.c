@@ -5,7 +5,7 @@
 
 /* Walks one vertex' path forward, piece by piece. */
 struct walker {
-    const struct tac_break *end; /* breakpoint that ends the piece under way; NULL: the last piece */
+    const struct tac_break *end; /* breakpoint that ends the current piece; NULL: the last piece */
     tac_lid vertex;
     double x[3], v[3]; /* at the time reached, and until `end` */
 };
@@ -18,7 +18,7 @@ static void enter_piece(const struct tac_sim *sim, struct walker *w, const doubl
         memcpy(w->v, sim->state.vel[w->vertex].v, sizeof w->v);
         return;
     }
-    const double rate = 1 / tac_seconds(sim, w->end->t - t);
+    const double rate = 1 / tac_state_seconds(&sim->state, w->end->t - t);
     for (int k = 0; k < 3; k++)
         w->v[k] = rate * (w->end->x[k] - x[k]);
 }
@@ -27,12 +27,12 @@ static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vert
 {
     w->vertex = vertex;
     const bool ghost = vertex >= sim->state.owned;
-    if (ghost ? !tac_ranks_has_path(sim, vertex) : sim->state.vel[vertex].w == 0) {
+    if (ghost ? !tac_ranks_has_path(sim->ranks, vertex) : sim->state.vel[vertex].w == 0) {
         w->end = NULL;
         memset(w->v, 0, sizeof w->v);
         if (!ghost && sim->scripts.of[vertex] >= 0)
             memcpy(w->v, sim->scripts.script[sim->scripts.of[vertex]].v, sizeof w->v);
-        tac_position(sim, vertex, t0, w->x);
+        tac_position(&sim->state, &sim->scripts, vertex, t0, w->x);
         return;
     }
     const struct tac_line *line = &sim->paths.line[vertex];
@@ -44,7 +44,7 @@ static void start_walk(const struct tac_sim *sim, struct walker *w, tac_lid vert
         from = sim->paths.breaks[next].x;
     }
     enter_piece(sim, w, from, t, next);
-    const double dt = tac_seconds(sim, t0 - t);
+    const double dt = tac_state_seconds(&sim->state, t0 - t);
     for (int k = 0; k < 3; k++)
         w->x[k] = from[k] + dt * w->v[k];
 }
@@ -66,7 +66,7 @@ tac_time tac_path_sweep(const struct tac_sim *sim, enum tac_pair_type type, cons
         for (int i = 0; i < n; i++)
             if (walker[i].end != NULL && walker[i].end->t < next)
                 next = walker[i].end->t;
-        double dt = tac_seconds(sim, next - t);
+        double dt = tac_state_seconds(&sim->state, next - t);
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++) {
                 x[i][k] = walker[i].x[k];

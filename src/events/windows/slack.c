@@ -29,7 +29,7 @@ TAC_FOUR_INLINE float lower(double x)
 void tac_slack_begin(const struct tac_sim *sim, tac_time end)
 {
     struct tac_candidates *c = sim->view.candidates;
-    const double next = LONGER * (double)tac_windows_ask(sim) / (double)(end - sim->paths.start);
+    const double next = LONGER * (double)tac_windows_ask(&sim->windows) / (double)(end - sim->paths.start);
     /* Of the change: what this window takes, and what look_ahead() foresees, twice each. */
     c->slack.factor = 1 + 2 * (2 * fmax(1, next));
 }

@@ -36,7 +36,7 @@ static double distance_now(const struct tac_sim *sim, const struct tac_candidate
 {
     double x[4][3], u[4][3];
     struct tac_near near;
-    tac_validation_chords(sim, q, v, x, u);
+    tac_validation_chords(sim->model, &sim->view, q, v, x, u);
     tac_near_pair((enum tac_pair_type)q->type, x, &near);
     return near.d;
 }
@@ -50,8 +50,8 @@ static enum tac_err activate_more(struct tac_sim *sim, struct tac_candidate *q, 
     int32_t more = nested || q->slot < 0 ? 1 : 1 + sim->active.pair[q->slot].depth / 4;
     do {
         TAC_TRY(tac_activate(sim, q->key, v, &q->slot));
-        tac_prime(sim, q->slot, d);
-        TAC_TRY(tac_order(sim, q->slot, false));
+        tac_prime(&sim->active, &sim->state, q->slot, d);
+        TAC_TRY(tac_order(sim->ctx, sim->ranks, &sim->active, q->slot, false));
     } while (--more > 0 && sim->active.pair[q->slot].depth < sim->active.pair[q->slot].form.bottom);
     q->next = tac_single_above(sim->active.pair[q->slot].next);
 done:
@@ -64,7 +64,7 @@ static enum tac_err restore_window_start(struct tac_sim *sim, tac_time committed
 {
     if (sim->find.kinetic == NULL)
         return tac_pass_rollback(sim, committed);
-    tac_kinetic_restored(sim);
+    tac_kinetic_restored(&sim->find);
     return tac_pass_rollback(sim, TAC_TIME_NEVER);
 }
 
@@ -94,7 +94,7 @@ static enum tac_err activate_missed(struct tac_sim *sim, const struct tac_valida
         if (c->list[k].slot >= 0)
             c->list[k].next = tac_single_above(sim->active.pair[c->list[k].slot].next);
     err = tac_order_sleep_speeds(
-        sim); /* the pass that is thrown away told how fast pairs are, also those of several ranks */
+        sim); /* the pass that is thrown away has shown how fast pairs are, also those of several ranks */
 done:
     return err;
 }
@@ -150,7 +150,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
         }
         double x[4][3], u[4][3];
         struct tac_near near;
-        tac_validation_chords(sim, q, v, x, u);
+        tac_validation_chords(sim->model, &sim->view, q, v, x, u);
         for (int i = 0; i < q->count; i++)
             for (int j = 0; j < 3; j++) {
                 x[i][j] += u[i][j];
@@ -171,7 +171,7 @@ static enum tac_err look_ahead(struct tac_sim *sim, double next_over_this)
             const double first = tac_model_reach(sim->model, &p->form, 1);
             const double margin = QUIET_MARGIN * (q->change + deviation);
             while (p->live && was_silent(sim, q->slot) && near.d > p->deep_reach + margin) {
-                TAC_TRY(tac_order(sim, q->slot, true));
+                TAC_TRY(tac_order(sim->ctx, sim->ranks, &sim->active, q->slot, true));
                 tac_active_drop(sim, q->slot);
             }
             q->next = tac_single_above(p->live ? p->next : first);
@@ -187,7 +187,7 @@ static enum tac_err new_list(struct tac_sim *sim, tac_time reached)
 {
     enum tac_err err;
     struct tac_candidates *c = sim->view.candidates;
-    TAC_TRY(tac_candidates_horizon(&sim->view, c, sim->paths.start, reached, tac_windows_ask(sim)));
+    TAC_TRY(tac_candidates_horizon(&sim->view, c, sim->paths.start, reached, tac_windows_ask(&sim->windows)));
     c->known = 0;
     TAC_TRY(tac_candidates_build(&sim->view, c, reached - sim->paths.start, c->horizon));
 done:
@@ -224,7 +224,7 @@ static tac_time run_pass(struct tac_sim *sim, tac_time end)
 {
     if (sim->find.kinetic == NULL)
         return tac_pass_run(sim, end);
-    tac_ranks_failed(sim, tac_kinetic_run(sim, end));
+    tac_ranks_failed(sim->ranks, tac_kinetic_run(sim, end));
     return end;
 }
 
@@ -239,24 +239,25 @@ static enum tac_err try_pass(struct tac_sim *sim, tac_time end, bool again, stru
     double begin_s;
     *reached = end;
     if (again)
-        TAC_TRY(tac_ranks_hold(sim, tac_pass_begin(sim)));
+        TAC_TRY(tac_ranks_hold(sim->ranks, tac_pass_begin(sim)));
     else
-        tac_ranks_again(sim);
-    if (again && (!tac_sim_halo(sim) || !tac_ranks_down(sim)))
+        tac_ranks_again(sim->ranks);
+    if (again && (!tac_ranks_halo(sim->ranks) || !tac_ranks_down(sim->ranks)))
         *reached = run_pass(sim, end);
     TAC_TRY(sim->control.failed);
     begin_s = tac_wall_s();
     validation->bad = -1;
     if (!tac_windows_measure(sim, *reached, &bad, &validation->wildest))
-        validation->bad = tac_sim_id(sim, bad);
-    if (tac_sim_halo(sim))
+        validation->bad = tac_scene_id(sim->scene, bad);
+    if (tac_ranks_halo(sim->ranks))
         tac_ranks_close(sim);
     const bool calm = bad < 0 && validation->wildest <= 256 * c->skin;
     validation->repair = TAC_REPAIR_DONE;
     if (calm && !tac_windows_hold(sim, *reached, false))
-        TAC_TRY(tac_ranks_hold(sim,
+        TAC_TRY(tac_ranks_hold(sim->ranks,
                                tac_candidates_repair(&sim->view, c, *reached - sim->paths.start, &validation->repair)));
-    const bool able = calm && validation->repair == TAC_REPAIR_DONE && !(tac_sim_halo(sim) && tac_ranks_down(sim));
+    const bool able =
+        calm && validation->repair == TAC_REPAIR_DONE && !(tac_ranks_halo(sim->ranks) && tac_ranks_down(sim->ranks));
     TAC_TRY(tac_validate(sim, *reached, validation, able ? TAC_VALIDATE_LIST : TAC_VALIDATE_NOTHING));
     const struct tac_validation own = *validation;
     TAC_TRY(tac_validation_reduce(sim, validation));
@@ -272,16 +273,16 @@ done:
  * exchanges positions with such a rank; the pass of the other ranks remains valid. */
 static bool must_repeat(struct tac_sim *sim, const struct tac_validation *validation)
 {
-    if (!tac_sim_halo(sim) || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
+    if (!tac_ranks_halo(sim->ranks) || (validation->bottom <= sim->state.now && validation->earliest <= sim->state.now))
         return true;
-    uint8_t *mark = tac_ranks_marks(sim);
+    uint8_t *mark = tac_ranks_marks(sim->ctx, sim->ranks);
     for (size_t k = 0; k < validation->count; k++) {
         const size_t at = validation->miss[k].candidate;
         const struct tac_candidate *q = &sim->view.candidates->list[at];
         tac_lid v[4];
         tac_slack_vertices(&sim->view.candidates->slack.of[at], q, v);
         for (int i = 0; i < q->count; i++)
-            mark[tac_sim_owner(sim, v[i])] |= tac_model_takes_part(sim->model, v[i]);
+            mark[tac_scene_owner(sim->ctx, sim->scene, v[i])] |= tac_model_takes_part(sim->model, v[i]);
     }
     return tac_ranks_concerned(sim, mark);
 }
@@ -307,7 +308,7 @@ static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
     bool again = true;
     if (sim->windows.least_period == 0)
         TAC_TRY(tac_windows_agree(sim));
-    const tac_time window = tac_windows_ask(sim);
+    const tac_time window = tac_windows_ask(&sim->windows);
     tac_time end = limit - sim->state.now > window + window / 4 ? sim->state.now + window : limit, reached;
     const tac_time asked = end - sim->state.now;
     for (;; attempts++) {
@@ -318,7 +319,7 @@ static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
             /* Nonsense, or motion too wild for one window: a shorter one.  One instant alone is straight. */
             const tac_time shorter = (reached - sim->state.now) / 4;
             if (shorter > 0) {
-                TAC_TRY(tac_ranks_hold(sim, restore_window_start(sim, sim->state.now)));
+                TAC_TRY(tac_ranks_hold(sim->ranks, restore_window_start(sim, sim->state.now)));
                 end = sim->state.now + shorter;
                 continue;
             }
@@ -331,7 +332,7 @@ static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
             break;
         /* A second miss: only what is certainly right. Where that is nothing, the pair there has become deeper. */
         sim->windows.least_period = validation.period;
-        const tac_time most = tac_windows_ask(sim);
+        const tac_time most = tac_windows_ask(&sim->windows);
         /* What would tick too often until it is needed is active from there on: in the next window. */
         const bool costly = attempts < COSTLY_MISSES && (validation.earliest - sim->state.now) / 2 > most &&
                             validation.earliest < reached;
@@ -340,7 +341,7 @@ static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
         wanted = costly && validation.period < wanted ? validation.period : wanted;
         again = shorter || cut || must_repeat(sim, &validation);
         if (again)
-            TAC_TRY(tac_ranks_hold(sim, activate_missed(sim, &validation, costly)));
+            TAC_TRY(tac_ranks_hold(sim->ranks, activate_missed(sim, &validation, costly)));
         if (validation.bottom <= sim->state.now && validation.earliest <= sim->state.now) {
             err = tac_sim_stuck(sim);
             goto done;
@@ -355,18 +356,19 @@ static enum tac_err advance_window(struct tac_sim *sim, tac_time limit)
         sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     }
     tac_windows_hold(sim, reached, true);
-    TAC_TRY(tac_ranks_hold(sim, tac_pass_commit(sim, reached)));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_pass_commit(sim, reached)));
     tac_windows_adapt(sim, attempts, asked);
     sim->windows.least_period = wanted < validation.period ? wanted : validation.period;
     if (sim->find.kinetic == NULL)
-        TAC_TRY(tac_ranks_hold(sim, sort_pairs(sim)));
-    else if (!tac_ranks_down(sim))
-        TAC_TRY(tac_ranks_hold(sim, tac_kinetic_committed(sim)));
-    TAC_TRY(tac_ranks_hold(sim, look_ahead(sim, (double)tac_windows_ask(sim) / (double)(reached - sim->paths.start))));
-    TAC_TRY(tac_ranks_hold(sim, tac_order_sleep_speeds(sim)));
+        TAC_TRY(tac_ranks_hold(sim->ranks, sort_pairs(sim)));
+    else if (!tac_ranks_down(sim->ranks))
+        TAC_TRY(tac_ranks_hold(sim->ranks, tac_kinetic_committed(sim)));
+    TAC_TRY(tac_ranks_hold(
+        sim->ranks, look_ahead(sim, (double)tac_windows_ask(&sim->windows) / (double)(reached - sim->paths.start))));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_order_sleep_speeds(sim)));
     tac_orders_exchange(sim);
-    if (!tac_sim_halo(sim) && wanted == TAC_TIME_NEVER)
-        sim->windows.least_period = tac_windows_least(sim); /* less what was dropped */
+    if (!tac_ranks_halo(sim->ranks) && wanted == TAC_TIME_NEVER)
+        sim->windows.least_period = tac_windows_least(&sim->active, &sim->windows); /* less what was dropped */
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
 done:
     free(validation.miss);

@@ -30,20 +30,20 @@ static bool paths_here(struct tac_sim *sim, const struct tac_candidate *q, const
     for (int i = 0; i < q->count; i++) {
         if (sim->model->role[v[i]] != TAC_ROLE_GHOST)
             continue;
-        here = tac_ranks_want_path(sim, v[i]) && here;
+        here = tac_ranks_want_path(sim->ctx, sim->ranks, v[i]) && here;
     }
     return here;
 }
 
-void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4], double x[4][3],
-                           double u[4][3])
+void tac_validation_chords(const struct tac_model *model, const struct tac_view *view, const struct tac_candidate *q,
+                           const tac_lid v[4], double x[4][3], double u[4][3])
 {
-    const struct tac_candidates *c = sim->view.candidates;
+    const struct tac_candidates *c = view->candidates;
     for (int i = 0; i < q->count; i++) {
         memcpy(x[i], &c->x[3 * (size_t)v[i]], sizeof x[i]);
         memcpy(u[i], c->move[v[i]].u, sizeof u[i]);
     }
-    tac_model_gather(sim->model, (enum tac_pair_type)q->type, v, x);
+    tac_model_gather(model, (enum tac_pair_type)q->type, v, x);
 }
 
 /* The ticks of a pair's deepest layer group have measured its distance at instants whose spacing, also from the
@@ -55,14 +55,15 @@ static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q
     if (p->births > 0)
         for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
             const struct tac_birth *birth = &sim->active.birth[k];
-            if (!(birth->least - tac_seconds(sim, birth->period) * speed > birth->next + q->tolerance))
+            if (!(birth->least - tac_state_seconds(&sim->state, birth->period) * speed > birth->next + q->tolerance))
                 return false;
         }
     /* While ticks were skipped, the pair was over the first layer of its deepest group. */
     if (p->sleep_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
         return false;
     /* Without a tick the least distance is infinite, and says nothing. */
-    return p->d_least < INFINITY && p->d_least - tac_seconds(sim, p->deep_period) * speed > p->next + q->tolerance;
+    return p->d_least < INFINITY &&
+           p->d_least - tac_state_seconds(&sim->state, p->deep_period) * speed > p->next + q->tolerance;
 }
 
 /* The motion of a candidate in the pass. */
@@ -78,7 +79,7 @@ TAC_MORE_VERSIONS
 static void bound_motions(const struct tac_sim *sim, const size_t *due, size_t count, tac_time end, struct motion *m)
 {
     const struct tac_candidates *c = sim->view.candidates;
-    const double window_s = tac_seconds(sim, end - sim->paths.start);
+    const double window_s = tac_state_seconds(&sim->state, end - sim->paths.start);
     for (size_t k = 0; k < count; k++, m++) {
         struct tac_candidate *q = &c->list[due[k]];
         const enum tac_pair_type type = (enum tac_pair_type)q->type;
@@ -197,7 +198,7 @@ static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct mo
         return TAC_TIME_NEVER;
     struct tac_near near;
     tac_slack_vertices(&c->slack.of[k], q, v);
-    tac_validation_chords(sim, q, v, x, u);
+    tac_validation_chords(sim->model, &sim->view, q, v, x, u);
     tac_near_pair(type, x, &near);
     q->d = tac_single_below(near.d);
     if (near.d - change > limit)
@@ -276,23 +277,23 @@ enum tac_err tac_validate(struct tac_sim *sim, tac_time end, struct tac_validati
     if (part != TAC_VALIDATE_NO_MORE) {
         validation->count = 0;
         validation->earliest = validation->bottom = TAC_TIME_NEVER;
-        validation->period = tac_windows_least(sim);
+        validation->period = tac_windows_least(&sim->active, &sim->windows);
         if (sim->find.kinetic != NULL)
-            tac_kinetic_validate(sim, validation);
+            tac_kinetic_validate(&sim->find, validation);
     }
     if (part == TAC_VALIDATE_LIST)
         TAC_TRY(validate_list(sim, end, validation));
 done:
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return err;
-    tac_ranks_failed(sim, err);
+    tac_ranks_failed(sim->ranks, err);
     tac_ranks_paths(sim);
-    for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim); k++) {
+    for (size_t k = 0; k < validation->open_count && !tac_ranks_down(sim->ranks); k++) {
         struct motion motion;
         bound_motions(sim, &validation->open[k], 1, end, &motion);
         tac_time t = find_contact_time(sim, validation->open[k], &motion, end);
         TAC_CHECK(t != PENDING);
-        tac_ranks_failed(sim, enter_miss(sim, validation, validation->open[k], t));
+        tac_ranks_failed(sim->ranks, enter_miss(sim, validation, validation->open[k], t));
     }
     return TAC_OK;
 }

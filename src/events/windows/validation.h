@@ -32,8 +32,8 @@ struct tac_validation {
 
 /* Local. Fills x with the positions (m) of v, which are q's vertices, at the start of the pass, and u with their
  * displacements (m) over it. */
-void tac_validation_chords(const struct tac_sim *sim, const struct tac_candidate *q, const tac_lid v[4], double x[4][3],
-                           double u[4][3]);
+void tac_validation_chords(const struct tac_model *model, const struct tac_view *view, const struct tac_candidate *q,
+                           const tac_lid v[4], double x[4][3], double u[4][3]);
 /* Did the deepest layer group of a pair do nothing in the pass? */
 static inline bool tac_validation_silent(const struct tac_pair *p)
 {

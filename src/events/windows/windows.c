@@ -59,7 +59,7 @@ static enum tac_err agree_period(const struct tac_sim *sim, double work, tac_tim
 {
     double most = work;
     tac_time mine = *period;
-    if (!tac_sim_halo(sim))
+    if (!tac_ranks_halo(sim->ranks))
         return TAC_OK;
     bool ok = MPI_Allreduce(&work, &most, 1, MPI_DOUBLE, MPI_MAX, sim->ctx->comm) == MPI_SUCCESS;
     mine = work == most ? mine : TAC_TIME_NEVER;
@@ -79,7 +79,7 @@ enum tac_err tac_windows_choose(struct tac_sim *sim)
     tac_time period = elastic_period(sim, &work), first = first_period(sim);
     TAC_TRY(agree_period(sim, work, &period));
     int64_t vertices = sim->state.owned;
-    if (tac_sim_halo(sim) &&
+    if (tac_ranks_halo(sim->ranks) &&
         MPI_Allreduce(MPI_IN_PLACE, &vertices, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window"));
     sim->windows.ticks = RUNG_TICKS + vertices / 16;
@@ -105,29 +105,27 @@ done:
     return err;
 }
 
-tac_time tac_windows_least(const struct tac_sim *sim)
+tac_time tac_windows_least(const struct tac_active *active, const struct tac_windows *windows)
 {
-    for (size_t k = 0;
-         k < sim->active.rate_group_count && sim->active.rate_group[k].period < sim->windows.period_wanted; k++)
-        if (sim->active.rate_group[k].count + sim->active.rate_group[k].extra_count > 0)
-            return sim->active.rate_group[k].period;
-    return sim->windows.period_wanted;
+    for (size_t k = 0; k < active->rate_group_count && active->rate_group[k].period < windows->period_wanted; k++)
+        if (active->rate_group[k].count + active->rate_group[k].extra_count > 0)
+            return active->rate_group[k].period;
+    return windows->period_wanted;
 }
 
 enum tac_err tac_windows_agree(struct tac_sim *sim)
 {
-    sim->windows.least_period = tac_windows_least(sim);
-    if (tac_sim_halo(sim) && MPI_Allreduce(MPI_IN_PLACE, &sim->windows.least_period, 1, TAC_TIME_MPI, MPI_MIN,
-                                           sim->ctx->comm) != MPI_SUCCESS)
+    sim->windows.least_period = tac_windows_least(&sim->active, &sim->windows);
+    if (tac_ranks_halo(sim->ranks) && MPI_Allreduce(MPI_IN_PLACE, &sim->windows.least_period, 1, TAC_TIME_MPI, MPI_MIN,
+                                                    sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while choosing a window");
     return TAC_OK;
 }
 
-tac_time tac_windows_ask(const struct tac_sim *sim)
+tac_time tac_windows_ask(const struct tac_windows *windows)
 {
-    const tac_time ticks = sim->windows.ticks >> sim->windows.halved;
-    return sim->windows.least_period > sim->windows.length / ticks ? sim->windows.length
-                                                                   : ticks * sim->windows.least_period;
+    const tac_time ticks = windows->ticks >> windows->halved;
+    return windows->least_period > windows->length / ticks ? windows->length : ticks * windows->least_period;
 }
 
 /* The cost contains everything that depends on the length of windows. */
@@ -137,7 +135,7 @@ int64_t tac_windows_cost(struct tac_sim *sim)
     const bool is_free = sim->windows.is_free;
     const int64_t vertex = is_free ? FREE_VERTEX_COST : VERTEX_COST, tick = is_free ? FREE_TICK_COST : TICK_COST,
                   passes = k->windows + k->rollbacks + 1,
-                  all = passes * (vertex * (int64_t)sim->state.owned + (tac_sim_halo(sim) ? MEET_COST : 0)) +
+                  all = passes * (vertex * (int64_t)sim->state.owned + (tac_ranks_halo(sim->ranks) ? MEET_COST : 0)) +
                         TAC_LOOK_COST * sim->windows.looks + FOUND_COST * k->contacts_found +
                         tick * (k->silent + sim->books.silent + k->repeated_ticks),
                   since = all - sim->windows.cost_reported;
@@ -169,7 +167,7 @@ void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked)
     struct tac_windows *w = &sim->windows;
     if (asked < w->length) {
         /* Cut: by a deep layer group, or by a frame or a knot. */
-        const bool deep = tac_windows_ask(sim) < w->length;
+        const bool deep = tac_windows_ask(&sim->windows) < w->length;
         if (deep) {
             if (attempts > 0)
                 w->halved += w->halved < MOST_HALVED;
@@ -209,7 +207,7 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
 {
     struct tac_candidates *c = sim->view.candidates;
     const tac_time start = sim->paths.start;
-    const double length_s = tac_seconds(sim, end - start);
+    const double length_s = tac_state_seconds(&sim->state, end - start);
     *wildest = 0;
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         struct tac_move *move = &c->move[i];
@@ -219,15 +217,16 @@ bool tac_windows_measure(struct tac_sim *sim, tac_time end, tac_lid *bad, double
             move->speed = 0;
             if (sim->scripts.of[i] < 0)
                 continue;
-            tac_position(sim, i, start, x);
-            tac_position(sim, i, end, to);
+            tac_position(&sim->state, &sim->scripts, i, start, x);
+            tac_position(&sim->state, &sim->scripts, i, end, to);
             tac_sub(move->u, to, x);
             move->deviation = 0;
             continue;
         }
         const struct tac_line *line = &sim->paths.line[i];
-        double s0 = tac_seconds(sim, start - line->t), s1 = tac_seconds(sim, end - line->t), off[3];
-        double dt = tac_seconds(sim, end - sim->state.pos[i].t), turn[3], fastest;
+        double s0 = tac_state_seconds(&sim->state, start - line->t), s1 = tac_state_seconds(&sim->state, end - line->t),
+               off[3];
+        double dt = tac_state_seconds(&sim->state, end - sim->state.pos[i].t), turn[3], fastest;
         for (int k = 0; k < 3; k++) {
             x[k] = line->x[k] + s0 * line->v[k];
             to[k] = sim->state.pos[i].x[k] + dt * sim->state.vel[i].v[k];
@@ -278,7 +277,7 @@ bool tac_windows_hold(struct tac_sim *sim, tac_time end, bool keep)
         c->repair.leaver_count = c->repair.leaver_most + 1;
         return false;
     }
-    const double s = tac_seconds(sim, end - c->start);
+    const double s = tac_state_seconds(&sim->state, end - c->start);
     for (tac_lid i = 0; i < sim->state.owned && c->repair.leaver_count <= c->repair.leaver_most; i++) {
         if (c->path_bound[i].radius == 0)
             continue;

@@ -18,11 +18,11 @@ tac_time tac_windows_main_period(const struct tac_sim *sim);
  * restored. */
 enum tac_err tac_windows_agree(struct tac_sim *sim);
 /* Local. Returns the shortest period of this rank that is active or was wanted in the last pass, quanta. */
-tac_time tac_windows_least(const struct tac_sim *sim);
+tac_time tac_windows_least(const struct tac_active *active, const struct tac_windows *windows);
 /* Local. Returns the wanted length of the next window: sim->windows.length, unless some layer group would tick too
  * often in it. A pair that is thrown deep into its layer stack stays there for some ten ticks of its deepest layer
  * group, which may be a millionth of sim->windows.length; all other ticks of that layer group are silent. */
-tac_time tac_windows_ask(const struct tac_sim *sim);
+tac_time tac_windows_ask(const struct tac_windows *windows);
 /* Local. Returns what passes have cost this rank since the last call, without the forces that acted (windows.c). */
 int64_t tac_windows_cost(struct tac_sim *sim);
 /* Local; the same on all ranks. After a commit: chooses the next length. `attempts`: passes that were thrown away;
@@ -30,9 +30,9 @@ int64_t tac_windows_cost(struct tac_sim *sim);
 void tac_windows_adapt(struct tac_sim *sim, int attempts, tac_time asked);
 /* Local. Returns the period, quanta, under which a layer group makes its pair deep: windows are shortened for such a
  * pair. 0: no length is chosen yet. */
-static inline tac_time tac_windows_deep(const struct tac_sim *sim)
+static inline tac_time tac_windows_deep(const struct tac_windows *windows)
 {
-    return sim->windows.ticks > 0 ? sim->windows.length / sim->windows.ticks : 0;
+    return windows->ticks > 0 ? windows->length / windows->ticks : 0;
 }
 /* Local. Computes the chords and deviations of the pass to `end` in sim->view.candidates. Returns false if the position
  * of some vertex is not finite (*bad: its index). *wildest: the largest deviation, m. */

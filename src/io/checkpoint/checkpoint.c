@@ -97,7 +97,7 @@ const char *tac_checkpoint_name_1(const char *name)
 
 /* ---- numbers ---- */
 
-/* Truth values on their way. */
+/* Truth values as numbers of a table. */
 struct flags {
     int64_t has_start, has_row, has_losses, has_past, has_script_force;
 };
@@ -152,7 +152,7 @@ static void carry_reals(struct tac_checkpoint *c, double *real, bool out)
 
 _Static_assert(TAC_LINES == 4, "the lists below name the tables of lines one by one");
 
-/* Both ways by one list, so that they cannot disagree. */
+/* One list serves reading and writing, so that they cannot disagree. */
 static void carry_numbers(struct tac_checkpoint *c, struct tac_checkpoint_numbers *n, bool out)
 {
     struct tac_counters *k = &c->counters;

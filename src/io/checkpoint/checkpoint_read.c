@@ -1,5 +1,5 @@
-/* checkpoint_read.c: reads a checkpoint: the file, and what all ranks have alike. The file is whole, but another
- * program may have made it, so every value in it is checked. */
+/* checkpoint_read.c: reads a checkpoint: the file, and the data that are the same on all ranks. The file is whole, but
+ * another program may have made it, so every value in it is checked. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* checkpoint_read_rows.c: the tables of a checkpoint, each rank its rows. */
+/* checkpoint_read_rows.c: reads the tables of a checkpoint; each rank reads its own rows. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

@@ -36,7 +36,7 @@ enum tac_err tac_checkpoint_read_rows(struct tac_checkpoint_reader *r);
  */
 enum tac_err tac_checkpoint_read_lasts(struct tac_checkpoint_reader *r, int64_t before, int64_t total);
 
-/* ---- checkpoint_write.c, checkpoint_write_rows.c and checkpoint_write_tables.c ---- */
+/* ---- checkpoint_write.c and checkpoint_write_tables.c ---- */
 
 struct tac_checkpoint_writer {
     struct tac_frames file; /* written like frames.h5 */

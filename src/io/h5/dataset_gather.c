@@ -1,7 +1,7 @@
 /* dataset_gather.c: writes rows of a dataset from several ranks into a file that only rank 0 writes.
  *
  * Only one process can keep a file whole at every moment (disk.c): HDF5's parallel driver changes the structures of a
- * file in place, from several processes, and a rank that is killed there leaves a file that nobody can open.  What
+ * file in place, from several processes, and a rank that is killed there leaves a file that cannot be opened.  What
  * costs time is shared all the same: every rank makes its own chunks as they are in the file (chunk.c), and rank 0
  * writes them, one after the other, with room for one.
  *

@@ -99,7 +99,7 @@ struct tac_record {
     size_t owned;     /* vertices of this rank */
     tac_gid *id;      /* owned, (owned) ascending; NULL: 0 .. owned-1 */
     size_t *place;    /* owned, (owned + 1): scratch for sorting the log */
-    size_t committed; /* points before the pass under way; its runs are the first `kept_runs` */
+    size_t committed; /* points before the current pass; its runs are the first `kept_runs` */
     size_t kept_runs;
     struct tac_spill own; /* runs of the vertices that we own, cut */
 
@@ -146,18 +146,6 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
 enum { TAC_RECORD_SOURCES = 3 };
 /* Local. Name of the k-th such group. */
 void tac_record_source_name(int64_t index, int64_t k, char name[64]);
-/* What to save of a damaged file. */
-struct tac_record_salvage {
-    const char *path; /* borrowed */
-    const struct tac_scene *scene;
-    int64_t under_way; /* the interval that was not over; negative: none */
-    tac_time now;
-};
-/* Local to rank 0. Copies the intervals 0 .. count - 1 that can still be read, and the one that was not over, into
- * `to`. *covered: the end of the last interval, quanta; source: the group that has the interval that was not over, or
- * empty; lost: the intervals that cannot be read. */
-enum tac_err tac_record_salvage(struct tac_ctx *ctx, const struct tac_record_salvage *s, int64_t count,
-                                struct tac_frames *to, tac_time *covered, char source[64], struct tac_ranges *lost);
 /* Collective. For a run without --record that continues at its end, `now`. Does not change DIR/record.h5; warns if the
  * record does not reach `now`. */
 enum tac_err tac_record_end(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, tac_time now);
@@ -167,7 +155,7 @@ enum tac_err tac_record_blank(struct tac_ctx *ctx, const struct tac_scene *scene
 /* Local. Adds points of this rank's block, in the order of their vertices; call it after tac_spill_begin() of
  * record->block. */
 enum tac_err tac_record_take(struct tac_record *record, const struct tac_point *point, size_t count);
-/* The functions that the engine calls (record_log.c). */
+/* The functions that the engine calls (record.c). */
 extern const struct tac_recorder_calls tac_record_calls;
 /* Collective. Sends every point to the rank of its block. Call it before vertices change their owner. */
 enum tac_err tac_record_distribute(struct tac_record *record);

@@ -3,6 +3,12 @@
  * child processes; only then is it opened to be written. If the earlier run came further, its group of that interval is
  * whole; it then becomes a partial group, so that another run from the same checkpoint finds it again.
  */
+#include "base/child.h"
+#include "io/frames/frames.h"
+#include "io/h5/disk.h"
+#include "io/record/record.h"
+#include "io/record/record_stored.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,11 +16,95 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/child.h"
-#include "io/frames/frames.h"
-#include "io/h5/disk.h"
-#include "io/record/record.h"
-#include "io/record/record_stored.h"
+/* ---- a damaged file: each interval is read in a child process first, because HDF5 crashes on some damage ---- */
+
+/* What to save of a damaged file. */
+struct salvage {
+    const char *path; /* borrowed */
+    const struct tac_scene *scene;
+    int64_t unfinished; /* the interval that had not ended; negative: none */
+    tac_time now;
+};
+
+struct trial {
+    const struct salvage *s;
+    const char *group;
+    bool unfinished;
+};
+
+/* In a child: is the group there, whole, of this scene, and are its checksums right? *end: the time at which it ends.
+ */
+static enum tac_err try_group(struct tac_ctx *ctx, void *data, int64_t *end)
+{
+    const struct trial *t = data;
+    const struct salvage *s = t->s;
+    const tac_gid vertices = s->scene->mesh->vertex_count;
+    const hid_t file = tac_h5_open_read(s->path);
+    char sha256[80] = "";
+    double quantum_s = s->scene->settings->quantum_s;
+    tac_time span[2] = {0, 0};
+    bool ok = file >= 0;
+    if (ok && tac_h5_get_text(file, "scene_sha256", sha256, sizeof sha256))
+        ok = strcmp(sha256, s->scene->settings->sha256) == 0;
+    if (ok && tac_record_quantum(file, &quantum_s))
+        ok = quantum_s == s->scene->settings->quantum_s;
+    ok = ok && tac_record_span(file, t->group, vertices, span) &&
+         (!t->unfinished || tac_record_serves(file, t->group, vertices, s->now)) &&
+         tac_record_reads_through(file, t->group, vertices);
+    *end = span[1];
+    return ok ? TAC_OK : tac_record_damaged(ctx, s->path, t->group);
+}
+
+static bool salvage_group(const struct salvage *s, const char *group, bool unfinished, hid_t to, const char *name,
+                          int64_t *end)
+{
+    struct trial t = {s, group, unfinished};
+    struct tac_ctx alone;
+    struct stat file = {0};
+    if (stat(s->path, &file) != 0)
+        return false;
+    tac_ctx_init(&alone, MPI_COMM_SELF);
+    alone.quiet = true;
+    if (tac_child_try(&alone, s->path, file.st_size, try_group, &t, end) != TAC_OK)
+        return false;
+    const hid_t from = tac_h5_open_read(s->path);
+    const bool copied = from >= 0 && H5Ocopy(from, group, to, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    if (from >= 0)
+        H5Fclose(from);
+    return copied;
+}
+
+/* Rank 0. Copies the intervals 0 .. count - 1 that can still be read, and the one that was not over, into
+ * `to`. *covered: the end of the last interval, quanta; source: the group that has the interval that was not over, or
+ * empty; lost: the intervals that cannot be read. */
+static enum tac_err salvage_intervals(struct tac_ctx *ctx, const struct salvage *s, int64_t count,
+                                      struct tac_frames *to, tac_time *covered, char source[64],
+                                      struct tac_ranges *lost)
+{
+    char group[64], name[64];
+    int64_t end = 0;
+    bool any = false;
+    *covered = 0;
+    for (int64_t k = 0; k < count; k++) {
+        snprintf(group, sizeof group, "record/%06" PRId64, k);
+        if (salvage_group(s, group, false, to->frames, group + strlen("record/"), &end)) {
+            *covered = end;
+            any = true;
+        } else if (any) { /* a record may begin late, but has no gaps */
+            tac_ranges_add(lost, k);
+        }
+    }
+    for (int64_t k = 0; k < TAC_RECORD_SOURCES && s->unfinished >= 0 && source[0] == '\0'; k++) {
+        tac_record_source_name(s->unfinished, k, group);
+        snprintf(name, sizeof name, "partial/%06" PRId64, s->unfinished);
+        if (salvage_group(s, group, true, to->file, name, &end))
+            snprintf(source, 64, "%s", name);
+    }
+    if (to->disk_error != 0)
+        return tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: %s; is the disk in order?", to->path,
+                        strerror(to->disk_error));
+    return TAC_OK;
+}
 
 /* ---- what is there, and what shall be ---- */
 
@@ -22,7 +112,7 @@ struct plan {
     const char *path;
     const struct tac_scene *scene;
     tac_time now;
-    int64_t index; /* the interval under way */
+    int64_t index; /* the current interval */
     bool within;
     bool remote;     /* of another scene, or another quantum */
     char source[64]; /* the group that has the present interval so far; empty: none */
@@ -242,7 +332,7 @@ static enum tac_err take_rows(struct tac_record *r, const struct tac_record_rows
         size_t count = 0;
         if (!tac_record_rows_read(s, TAC_RECORD_TIME, at, n, time) ||
             !tac_record_rows_read(s, TAC_RECORD_POSITION, at, n, position))
-            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
+            TAC_TRY(tac_record_damaged(r->ctx, p->path, "the current interval cannot be read"));
         for (int64_t k = 0; k < n; k++, at++) {
             while (at >= start[vertex + 1 - r->begin])
                 vertex++;
@@ -275,7 +365,7 @@ static enum tac_err take_over(struct tac_record *r, const struct plan *p)
     TAC_TRY(tac_alloc(r->ctx, r->portion, sizeof *point, &point));
     if (file < 0 || !tac_record_rows_open(file, p->source, r->vertex_total, &s) ||
         !tac_record_rows_read(&s, TAC_RECORD_START, r->begin, n + 1, start))
-        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the interval under way cannot be read"));
+        TAC_TRY(tac_record_damaged(r->ctx, p->path, "the current interval cannot be read"));
     for (int64_t i = 0; i < n; i++)
         if (start[i] < 0 || start[i + 1] < start[i] || start[i + 1] > s.rows[TAC_RECORD_TIME])
             TAC_TRY(tac_record_damaged(r->ctx, p->path, "its rows are out of order"));
@@ -332,10 +422,10 @@ static enum tac_err begin_anew(struct tac_ctx *ctx, struct plan *p, const char *
     enum tac_err err;
     struct tac_record *r = NULL;
     struct tac_ranges lost = {.count = 0};
-    const struct tac_record_salvage s = {p->aside, p->scene, p->within ? p->index : -1, p->now};
+    const struct salvage s = {p->aside, p->scene, p->within ? p->index : -1, p->now};
     TAC_TRY(tac_record_create(ctx, p->scene, dir, &r));
     if (p->aside != NULL) {
-        err = tac_record_salvage(ctx, &s, p->index, r->file, &p->covered, p->source, &lost);
+        err = salvage_intervals(ctx, &s, p->index, r->file, &p->covered, p->source, &lost);
         if (!err)
             tac_warn_loss(ctx, "%s; it is kept as '%s', and what can be read of it was copied into a new record.h5%s%s",
                           p->why, p->aside, lost.count > 0 ? "; lost: intervals " : "", tac_ranges_text(&lost));

@@ -14,7 +14,7 @@ struct stream {
     const struct tac_vtu_array *array;
     const char *at, *end;
     bool base64;
-    unsigned char left[3]; /* bytes of the last four characters that nobody has asked for yet */
+    unsigned char left[3]; /* bytes of the last four characters that have not been read yet */
     int left_count, left_at;
 };
 

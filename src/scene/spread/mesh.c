@@ -17,7 +17,7 @@ static const char *file_of(const json_t *spec)
 
 int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir)
 {
-    struct tac_ctx silent = *ctx; /* what is wrong with the file is told by whoever reads it */
+    struct tac_ctx silent = *ctx; /* the rank that reads the file reports what is wrong with it */
     const char *path = file_of(spec);
     struct tac_hdf5 *mesh = NULL;
     char *whole = NULL;

@@ -149,7 +149,7 @@ static void tell_number(const void *known, tac_gid number, void *record)
     memcpy(record, &after, sizeof after);
 }
 
-/* Who is used is said by the ranks that have the elements. */
+/* The ranks that have the elements say which vertices are used. */
 static enum tac_err mark_used(struct tac_spread_large *l, enum tac_err err, size_t uniques, const tac_gid *unique,
                               const int32_t *to, struct numbers *numbers)
 {

@@ -37,7 +37,8 @@ static void look(const struct tac_sim *sim, struct listed *list, enum tac_pair_t
     list->pairs++;
     tac_model_form(sim->model, type, v, &form);
     for (int sample = 0; sample <= SAMPLES; sample++) {
-        const double now_s = tac_seconds(sim, sim->state.now - c->start), end_s = tac_seconds(sim, c->end - c->start);
+        const double now_s = tac_state_seconds(&sim->state, sim->state.now - c->start),
+                     end_s = tac_state_seconds(&sim->state, c->end - c->start);
         const double t_s = now_s + (end_s - now_s) * sample / SAMPLES;
         struct tac_near near;
         double x[4][3];

@@ -21,15 +21,15 @@ static double run(struct world *w, double best, int cut_each)
     struct tac_sim *sim = w->sim;
     double cost = 0, length_s = 0;
     for (int k = 0; k < WINDOWS; k++) {
-        tac_time asked = tac_windows_ask(sim);
+        tac_time asked = tac_windows_ask(&sim->windows);
         if (cut_each && k % cut_each == 0)
             asked = (tac_time)((double)asked * draw(w, .01, .5));
         CHECK(asked <= sim->windows.most && sim->windows.length >= sim->windows.brief, "a window of %lld quanta",
               (long long)asked);
         sim->windows.cost += cost_of((double)asked, best);
-        sim->windows.last_s = tac_seconds(sim, asked);
+        sim->windows.last_s = tac_state_seconds(&sim->state, asked);
         tac_windows_adapt(sim, 0, asked);
-        if (k < WINDOWS - LOOKED_AT || asked < tac_windows_ask(sim) / 2)
+        if (k < WINDOWS - LOOKED_AT || asked < tac_windows_ask(&sim->windows) / 2)
             continue;
         cost += cost_of((double)asked, best);
         length_s += (double)asked;
@@ -68,9 +68,9 @@ static void always_cut(void)
     const tac_time frame = w.sim->windows.brief;
     CHECK(w.sim->windows.length > 2 * frame, "the first length is too short for this to test something");
     for (int k = 0; k < 100; k++) {
-        const tac_time asked = tac_windows_ask(w.sim) < frame ? tac_windows_ask(w.sim) : frame;
+        const tac_time asked = tac_windows_ask(&w.sim->windows) < frame ? tac_windows_ask(&w.sim->windows) : frame;
         w.sim->windows.cost += cost_of((double)asked, 1e3 * (double)frame); /* longer ones would be better */
-        w.sim->windows.last_s = tac_seconds(w.sim, asked);
+        w.sim->windows.last_s = tac_state_seconds(&w.sim->state, asked);
         tac_windows_adapt(w.sim, 0, asked);
     }
     CHECK(w.sim->windows.length <= 2 * frame, "windows are still %g frames long",
@@ -86,21 +86,22 @@ static void deep_layers(void)
     struct tac_windows *windows = &w.sim->windows;
     const tac_time length = windows->length, ticks = windows->ticks;
     windows->least_period = length / (4 * ticks);
-    CHECK(tac_windows_ask(w.sim) == ticks * windows->least_period && tac_windows_ask(w.sim) < length,
+    CHECK(tac_windows_ask(&w.sim->windows) == ticks * windows->least_period &&
+              tac_windows_ask(&w.sim->windows) < length,
           "a deep layer makes windows short");
     for (int misses = 1; misses <= 4; misses++) {
-        tac_windows_adapt(w.sim, 1, tac_windows_ask(w.sim));
+        tac_windows_adapt(w.sim, 1, tac_windows_ask(&w.sim->windows));
         const tac_time halves = misses < 2 ? misses : 2; /* no shorter than a quarter */
-        CHECK(tac_windows_ask(w.sim) == (ticks >> halves) * windows->least_period,
-              "after %d misses windows have %lld quanta", misses, (long long)tac_windows_ask(w.sim));
+        CHECK(tac_windows_ask(&w.sim->windows) == (ticks >> halves) * windows->least_period,
+              "after %d misses windows have %lld quanta", misses, (long long)tac_windows_ask(&w.sim->windows));
     }
     for (int calm = 1; calm <= 3; calm++)
-        tac_windows_adapt(w.sim, 0, tac_windows_ask(w.sim));
-    CHECK(tac_windows_ask(w.sim) == ticks * windows->least_period,
+        tac_windows_adapt(w.sim, 0, tac_windows_ask(&w.sim->windows));
+    CHECK(tac_windows_ask(&w.sim->windows) == ticks * windows->least_period,
           "after calm windows there are as many ticks as before");
     CHECK(windows->length == length, "the length itself is not touched");
     windows->least_period = TAC_TIME_NEVER;
-    CHECK(tac_windows_ask(w.sim) == length, "without the layer windows have their length again");
+    CHECK(tac_windows_ask(&w.sim->windows) == length, "without the layer windows have their length again");
     world_end(&w);
 }
 

@@ -33,7 +33,7 @@ static void parabola(void)
     for (tac_lid i = 0; i < 2; i++) {
         const double a[3] = {i ? 1.5 : 0, .25, i ? -.5 : 0};
         double x[3];
-        tac_position(e.sim, i, e.sim->state.now, x);
+        tac_position(&e.sim->state, &e.sim->scripts, i, e.sim->state.now, x);
         for (int k = 0; k < 3; k++)
             CHECK(x[k] == (i && k == 0) + a[k] * h * h * n * (n - 1) / 2 && e.sim->state.vel[i].v[k] == a[k] * h * n,
                   "vertex %d, %d: x %.17g, v %.17g", (int)i, k, x[k], e.sim->state.vel[i].v[k]);
@@ -69,8 +69,8 @@ static void pulled_spring(void)
     for (int k = 0; k <= 64; k++) {
         double a[3], b[3];
         run_to(&e, 1.59375 + k * 0x1p-8); /* rows may lie past the end of the scene */
-        tac_position(e.sim, 0, e.sim->state.now, a);
-        tac_position(e.sim, 1, e.sim->state.now, b);
+        tac_position(&e.sim->state, &e.sim->scripts, 0, e.sim->state.now, a);
+        tac_position(&e.sim->state, &e.sim->scripts, 1, e.sim->state.now, b);
         CHECK(fabs(b[1] - a[1] - 2.2) < 1e-4 && a[0] == 0 && b[2] == 0, "length %.9g", b[1] - a[1]);
     }
     CHECK(fabs(e.row.work - .5 * 100 * .2 * .2) < 1e-3, "work %.9g", e.row.work);
@@ -84,7 +84,7 @@ static double volume(const struct experiment *e)
     for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
         double x[3][3], n[3];
         for (int k = 0; k < 3; k++)
-            tac_position(e->sim, s->mesh->triangle[3 * t + k], e->sim->state.now, x[k]);
+            tac_position(&e->sim->state, &e->sim->scripts, s->mesh->triangle[3 * t + k], e->sim->state.now, x[k]);
         tac_cross(n, x[1], x[2]);
         sum += tac_dot(x[0], n) / 6;
     }

@@ -23,8 +23,8 @@ static void spring_swings(void)
         e.sim->state.vel[1].v[0] = .01; /* the other is at rest: it must come along */
         for (int k = 1; k <= 32 && run_to(&e, .25 * k); k++) {
             double a[3], b[3];
-            tac_position(e.sim, 0, e.sim->state.now, a);
-            tac_position(e.sim, 1, e.sim->state.now, b);
+            tac_position(&e.sim->state, &e.sim->scripts, 0, e.sim->state.now, a);
+            tac_position(&e.sim->state, &e.sim->scripts, 1, e.sim->state.now, b);
             const double l = b[0] - a[0] - 1; /* mu = 1/4, k/L = 1: omega = 2, c = damping omega^2 */
             worst[n] = fmax(worst[n], fabs(l - swing(2, .1 * 4, .01, .25 * k)));
         }
@@ -62,7 +62,7 @@ static void hinge_swings(void)
         for (int k = 1; k <= 16 && run_to(&e, .25 * k); k++) {
             struct tac_one_fold f;
             for (int i = 0; i < 4; i++)
-                tac_position(e.sim, hinge->v[i], e.sim->state.now, x[i]);
+                tac_position(&e.sim->state, &e.sim->scripts, hinge->v[i], e.sim->state.now, x[i]);
             tac_one_fold((const double(*)[3])x, &f);
             const double angle = tac_one_fold_angle(&f);
             worst[n] = fmax(worst[n], fabs(angle - start - swing(omega, .05 * omega * omega, speed, .25 * k)));
@@ -87,8 +87,8 @@ static void wire_stays_long(void)
         CHECK(e.row.dissipated >= dissipated, "dissipated grows");
         dissipated = e.row.dissipated;
     }
-    tac_position(e.sim, 0, e.sim->state.now, a);
-    tac_position(e.sim, 8, e.sim->state.now, b);
+    tac_position(&e.sim->state, &e.sim->scripts, 0, e.sim->state.now, a);
+    tac_position(&e.sim->state, &e.sim->scripts, 8, e.sim->state.now, b);
     CHECK(fabs(b[0] - a[0] - 2.375) < .002, "the wire is %g m long", b[0] - a[0]);
     const double flow = 2.5 * .375; /* J */
     CHECK(dissipated > flow && dissipated < flow + 1.2 * held + .05 * flow, "dissipated %g J, %g J by flow", dissipated,

@@ -169,7 +169,7 @@ static void capture(const struct tac_sim *sim, struct state *s)
             continue;
         put(&s->exact, &s->exact_count, g->w, 4);
         put(&s->exact, &s->exact_count, g->p, 3);
-        put(&s->exact, &s->exact_count, g->way, 3);
+        put(&s->exact, &s->exact_count, g->slid, 3);
         put(&s->rough, &s->rough_count, g->stock, 2);
         put(&s->rough, &s->rough_count, &g->budget, 1);
     }
@@ -302,18 +302,19 @@ static void compare(const struct tac_sim *sim, tac_time t, const struct state *a
                     const double *scale)
 {
     const double far = apart(sim, a, b, scale);
-    CHECK(far <= ULPS, "velocities at %.6g s differ by %.3g units in the last place of the kicks", tac_seconds(sim, t),
-          far);
+    CHECK(far <= ULPS, "velocities at %.6g s differ by %.3g units in the last place of the kicks",
+          tac_state_seconds(&sim->state, t), far);
     for (tac_lid i = 0; i < sim->state.owned; i++)
         CHECK(memcmp(&a->pos[i], &b->pos[i], sizeof a->pos[i]) == 0, "position of vertex %d at %.6g s", i,
-              tac_seconds(sim, t));
+              tac_state_seconds(&sim->state, t));
     CHECK(a->exact_count == b->exact_count && memcmp(a->exact, b->exact, a->exact_count * sizeof(double)) == 0,
-          "what elements or layers remember depends on the order at %.6g s", tac_seconds(sim, t));
-    CHECK(a->rough_count == b->rough_count, "pairs that rub at %.6g s", tac_seconds(sim, t));
+          "what elements or layers remember depends on the order at %.6g s", tac_state_seconds(&sim->state, t));
+    CHECK(a->rough_count == b->rough_count, "pairs that rub at %.6g s", tac_state_seconds(&sim->state, t));
     for (size_t k = 0; k < a->rough_count && k < b->rough_count; k++) {
         const double *stock = &a->rough[k - k % LEDGER]; /* what is left of it may be next to nothing */
         CHECK(fabs(a->rough[k] - b->rough[k]) <= ULPS * DBL_EPSILON * (stock[0] + stock[1]),
-              "friction's ledger at %.6g s: %.17g and %.17g N s", tac_seconds(sim, t), a->rough[k], b->rough[k]);
+              "friction's ledger at %.6g s: %.17g and %.17g N s", tac_state_seconds(&sim->state, t), a->rough[k],
+              b->rough[k]);
     }
 }
 

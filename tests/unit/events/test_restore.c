@@ -10,8 +10,8 @@ static void same_now(struct experiment *a, struct experiment *b, double t_s)
     CHECK(memcmp(&a->row, &b->row, sizeof a->row) == 0, "energies at t = %g s", t_s);
     for (tac_lid i = 0; i < a->scene->mesh->vertex_count; i++) {
         double x[2][3];
-        tac_position(a->sim, i, a->sim->state.now, x[0]);
-        tac_position(b->sim, i, b->sim->state.now, x[1]);
+        tac_position(&a->sim->state, &a->sim->scripts, i, a->sim->state.now, x[0]);
+        tac_position(&b->sim->state, &b->sim->scripts, i, b->sim->state.now, x[1]);
         CHECK(memcmp(x[0], x[1], sizeof x[0]) == 0, "vertex %d at t = %g s", (int)i, t_s);
     }
 }

@@ -431,10 +431,10 @@ static void look_at_paths(struct world *w)
 {
     struct tac_sim *sim = w->sim;
     lay_paths(w);
-    tac_ranks_again(sim);
+    tac_ranks_again(sim->ranks);
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++)
         if (sim->scene->mesh->part->vertex_id[v] >= 0 && !world_immovable(w, tac_scene_id(sim->scene, v)) && pick(w, 2))
-            CHECK(!tac_ranks_want_path(sim, v), "vertex %d has no path yet", (int)v);
+            CHECK(!tac_ranks_want_path(sim->ctx, sim->ranks, v), "vertex %d has no path yet", (int)v);
     w->drawn = 1 << 20; /* ranks have drawn different numbers */
     tac_ranks_paths(sim);
     for (tac_lid v = sim->state.owned; v < sim->state.count; v++) {
@@ -442,14 +442,15 @@ static void look_at_paths(struct world *w)
         struct tac_break own[BREAKS + 1], reported[BREAKS + 2];
         double velocity[3], x[2][3];
         int reported_count = 0;
-        if (sim->scene->mesh->part->vertex_id[v] < 0 || !tac_ranks_has_path(sim, v))
+        if (sim->scene->mesh->part->vertex_id[v] < 0 || !tac_ranks_has_path(sim->ranks, v))
             continue;
         seen.paths++;
         path_of(w, tac_scene_id(sim->scene, v), &line, own, velocity);
         int count = breaks_of(own);
         own[count] = (struct tac_break){sim->paths.end + 1, {0, 0, 0}, -1, 0};
         for (int k = 0; k < 3; k++)
-            own[count].x[k] = own[count - 1].x[k] + tac_seconds(sim, own[count].t - own[count - 1].t) * velocity[k];
+            own[count].x[k] =
+                own[count - 1].x[k] + tac_state_seconds(&sim->state, own[count].t - own[count - 1].t) * velocity[k];
         for (int32_t b = sim->paths.break_first[v]; b >= 0 && reported_count < BREAKS + 2;
              b = sim->paths.breaks[b].next)
             reported[reported_count++] = sim->paths.breaks[b];

@@ -190,7 +190,7 @@ static void run(uint64_t seed, const struct world_kind *kind)
     for (int window = 0; window < WINDOWS; window++) {
         const double speed = kind->stir * kind->size * draw(&w, 0, pick(&w, 3) ? .02 : .3);
         const int again = pick(&w, 3);
-        const tac_time asked = tac_windows_ask(w.sim);
+        const tac_time asked = tac_windows_ask(&w.sim->windows);
         for (int attempt = 0; attempt <= again; attempt++) { /* only the last one stands */
             draw_window(&w, from, speed);
             judge(&w, w.sim->paths.start + asked);

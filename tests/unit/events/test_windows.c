@@ -26,7 +26,7 @@ static void line_at(const struct tac_sim *sim, const double x[3], const double v
                     double out[3])
 {
     for (int k = 0; k < 3; k++)
-        out[k] = x[k] + tac_seconds(sim, t - from) * v[k];
+        out[k] = x[k] + tac_state_seconds(&sim->state, t - from) * v[k];
 }
 
 /* Of a vertex that keeps breakpoints, or never moves by itself: exactly.  Of others by their chord. */
@@ -34,7 +34,7 @@ static void place(const struct tac_sim *sim, tac_lid i, tac_time t, double out[3
 {
     const struct tac_candidates *c = sim->view.candidates;
     if (sim->state.vel[i].w == 0) {
-        tac_position(sim, i, t, out);
+        tac_position(&sim->state, &sim->scripts, i, t, out);
         return;
     }
     if (sim->paths.near[i] != 1) {
@@ -84,7 +84,7 @@ static void look_at_motion(const struct tac_sim *sim, tac_lid i)
     const struct tac_candidates *c = sim->view.candidates;
     const struct tac_move *move = &c->move[i];
     const tac_time start = sim->paths.start, end = sim->paths.end;
-    const double length_s = tac_seconds(sim, end - start), round = 1e-13 * c->extent;
+    const double length_s = tac_state_seconds(&sim->state, end - start), round = 1e-13 * c->extent;
     double from[3], to[3], before[3], off[3];
     if (sim->state.vel[i].w == 0 || sim->paths.near[i] != 1)
         return;
@@ -101,7 +101,8 @@ static void look_at_motion(const struct tac_sim *sim, tac_lid i)
     for (int32_t b = sim->paths.break_head[i] >= 0 ? sim->paths.break_first[i] : -1; b >= 0;
          b = sim->paths.breaks[b].next) {
         const struct tac_break *next = &sim->paths.breaks[b];
-        const double share = tac_seconds(sim, next->t - start) / length_s, dt = tac_seconds(sim, next->t - last);
+        const double share = tac_state_seconds(&sim->state, next->t - start) / length_s,
+                     dt = tac_state_seconds(&sim->state, next->t - last);
         if (next->t <= start)
             continue;
         for (int k = 0; k < 3; k++)
@@ -122,7 +123,7 @@ static void look_at_leavers(const struct tac_sim *sim)
 {
     const struct tac_candidates *c = sim->view.candidates;
     const tac_time end = sim->paths.end;
-    const double s = tac_seconds(sim, end - c->start);
+    const double s = tac_state_seconds(&sim->state, end - c->start);
     size_t reported = 0;
     if (end > c->end || c->repair.leaver_count > c->repair.leaver_most)
         return;
@@ -276,7 +277,7 @@ static void try_pass(struct experiment *e, int lengths, bool spoil)
     struct tac_validation validation = {.bad = -1};
     struct tac_checkpoint *before = NULL, *after = NULL;
     enum tac_repair what = TAC_REPAIR_DONE;
-    tac_time end = sim->state.now + lengths * tac_windows_ask(sim);
+    tac_time end = sim->state.now + lengths * tac_windows_ask(&sim->windows);
     tac_lid bad = -1;
     end = end < sim->scripts.next_knot ? end : sim->scripts.next_knot;
     if (tac_state_collect(sim, false, &before) != TAC_OK)

@@ -16,7 +16,7 @@ enum { LAYERS = 24 };
 
 static double seconds(const struct tac_sim *sim, tac_time t)
 {
-    return t == TAC_TIME_NEVER ? 1e30 : tac_seconds(sim, t);
+    return t == TAC_TIME_NEVER ? 1e30 : tac_state_seconds(&sim->state, t);
 }
 
 static void vector(const char *name, const double x[3])
@@ -82,7 +82,7 @@ static void show_plans(const struct tac_sim *sim)
     for (tac_lid i = 0; i < sim->state.owned; i++) {
         const struct tac_plan *p = &sim->find.kinetic->plan[i];
         double x[3], v[3];
-        tac_position(sim, i, sim->state.now, x);
+        tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         tac_kinetic_velocity(&sim->view, i, v);
         printf("%s{", i ? "," : "");
         vector("v", p->v);

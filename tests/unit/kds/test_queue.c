@@ -30,13 +30,13 @@ static void take_due(struct tac_queue *q, tac_time *plain, tac_time limit)
     tac_time least = TAC_TIME_NEVER;
     for (int i = 0; i < NUMBERS; i++)
         least = plain[i] < least ? plain[i] : least;
-    CHECK(tac_queue_next(q) <= least, "%s: next", q->way->name);
+    CHECK(tac_queue_next(q) <= least, "%s: next", q->table->name);
     while (tac_queue_due(q, limit, &id)) {
-        CHECK(id >= 0 && id < NUMBERS && plain[id] < limit, "%s: not due", q->way->name);
+        CHECK(id >= 0 && id < NUMBERS && plain[id] < limit, "%s: not due", q->table->name);
         plain[id] = TAC_TIME_NEVER;
     }
     for (int i = 0; i < NUMBERS; i++)
-        CHECK(plain[i] >= limit, "%s: %d was due", q->way->name, i);
+        CHECK(plain[i] >= limit, "%s: %d was due", q->table->name, i);
 }
 
 static void try_queue(struct tac_ctx *ctx, enum tac_queue_kind kind, uint64_t seed)
@@ -78,7 +78,7 @@ static void try_queue(struct tac_ctx *ctx, enum tac_queue_kind kind, uint64_t se
         entered = 0;
         for (int i = 0; i < NUMBERS; i++)
             entered += plain[i] != TAC_TIME_NEVER;
-        CHECK(q->count == entered, "%s: holds %zu, not %zu", q->way->name, q->count, entered);
+        CHECK(q->count == entered, "%s: holds %zu, not %zu", q->table->name, q->count, entered);
     }
     tac_queue_destroy(&q);
     CHECK(q == NULL, "destroyed");

@@ -221,7 +221,7 @@ static enum tac_err cut_some_way(struct tac_ctx *ctx, const struct tac_graph *gr
                                  tac_gid most, int32_t *owner, double *cut, double *balance)
 {
     return of_group ? tac_cut_in_groups(ctx, graph, present, most, of_group, owner, cut, balance)
-                    : tac_cut(ctx, graph, present, most, owner, cut, balance);
+                    : tac_partition_vertices(ctx, graph, present, most, owner, cut, balance);
 }
 
 /* Cuts the whole graph as it is spread in some manner; owner (n) of all vertices on all ranks. */

@@ -137,9 +137,9 @@ static void count(struct rank *r, int64_t done[WORK_KINDS])
         done[WORK_DISCOVERY] += more(&r->repairs, list->cost.repair);
     }
     done[WORK_DISCOVERY] += TAC_LOOK_COST * more(&r->looks, sim->windows.looks);
-    if (tac_sim_halo(sim) != NULL) {
-        r->told.messages += more(&r->messages, tac_sim_halo(sim)->messages);
-        r->told.bytes += more(&r->bytes, tac_sim_halo(sim)->bytes);
+    if (tac_ranks_halo(sim->ranks) != NULL) {
+        r->told.messages += more(&r->messages, tac_ranks_halo(sim->ranks)->messages);
+        r->told.bytes += more(&r->bytes, tac_ranks_halo(sim->ranks)->bytes);
     }
 }
 
