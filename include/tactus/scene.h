@@ -255,6 +255,16 @@ struct tac_output_settings {
     struct tac_history *history; /* owned */
 };
 
+enum { TAC_UNIT_NAME = 32 };
+
+/* The system of units that a scene says it is in (its key `units`); SI without it.  Numbers are never converted. */
+struct tac_units {
+    bool given;
+    double length_m, mass_kg, time_s; /* its units in those of SI */
+    char length[TAC_UNIT_NAME], mass[TAC_UNIT_NAME], time[TAC_UNIT_NAME];
+    char force[TAC_UNIT_NAME], pressure[TAC_UNIT_NAME], energy[TAC_UNIT_NAME]; /* names of derived ones */
+};
+
 /* What the scene file says, with all defaults filled in.  It is read once, is the same on every rank, and lives as long
  * as any scene that shares it: the scene as it was read, and each rank's part of it, one after the other. */
 struct tac_settings {
@@ -269,6 +279,7 @@ struct tac_settings {
         size_t count;         /* 0: not known */
     } row_digest;
 
+    struct tac_units units;
     double fastest; /* m/s: a scene in which something moves faster is refused, because it cannot be simulated */
     double end_s, frame_s, quantum_s;
     tac_time t_end; /* quanta; end_s, on the grid of frames where it is within 2^16 quanta of it */
@@ -367,6 +378,10 @@ struct tac_geometry {
     const tac_gid *segment;     /* (S, 2) */
     const tac_gid *tetrahedron; /* (K, 4) */
 };
+
+/* Local. Returns the names of the units, {"length": "mm", ..., "force": "N", ...}, for readers of runs; NULL where the
+ * scene does not tell its units.  New reference. */
+json_t *tac_units_json(const struct tac_units *units);
 
 /* Local. Returns what a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene
  * file may have, how many vertices, triangles and segments each body has.  New reference; NULL: out of memory. */

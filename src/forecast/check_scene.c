@@ -264,6 +264,8 @@ static int describe_whole(const struct tac_scene *scene, const struct tally *t, 
     failed |= json_object_set_new(report, "scene", path_text(scene->settings->path));
     failed |= json_object_set_new(report, "name", json_string(scene->settings->name));
     failed |= json_object_set_new(report, "sha256", json_string(scene->settings->sha256));
+    if (scene->settings->units.given)
+        failed |= json_object_set_new(report, "units", tac_units_json(&scene->settings->units));
     failed |= json_object_set_new(report, "dimensions", json_integer(scene->settings->two_d ? 2 : 3));
     failed |= json_object_set_new(report, "degrees_of_freedom",
                                   json_integer((scene->settings->two_d ? 2 : 3) * (json_int_t)t->free));

@@ -166,6 +166,8 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* units.c. The scene's key `units`. */
+enum tac_err tac_scene_read_units(struct tac_reader *reader, json_t *root);
 /* outputs.c. The scene's section `output`; and its histories, when bodies are there.  Collective while spread. */
 enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
@@ -232,6 +234,8 @@ enum tac_err tac_scene_doubts(struct tac_reader *reader, bool sets_thickness);
  * some time.
  */
 enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *is_free);
+/* sizes.c. The part of it about sizes that do not fit the units that the scene tells.  Collective while spread. */
+enum tac_err tac_scene_doubt_units(struct tac_reader *reader);
 /* Sets scene->fastest, and refuses a scene in which something starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
 /* Local. Does the same for gravity and motions that were read again; the `arm` of a motion is known. */

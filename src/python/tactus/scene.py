@@ -229,6 +229,7 @@ class Scene:
         end: when the simulation ends, s
         frame: time between frames, s
         name: of the scene
+        units: "SI", or {"length": "mm", "mass": "t", "time": "s"}; nothing is converted
         gravity: (3) m/s^2
         contact, clocks, integrator, discovery, output: dicts with the keys of docs/reference/scene-format.md
 
@@ -237,7 +238,7 @@ class Scene:
         folder: where relative paths start; None: in the current folder
     """
 
-    def __init__(self, end: float, frame: float, *, name: "str | None" = None, gravity=None, contact: "Contact | None" = None,
+    def __init__(self, end: float, frame: float, *, name: "str | None" = None, units: "str | dict | None" = None, gravity=None, contact: "Contact | None" = None,
                  clocks: "Clocks | None" = None, integrator: "Integrator | None" = None, discovery: "Discovery | None" = None,
                  output: "Output | None" = None):
         self.folder = None
@@ -245,6 +246,8 @@ class Scene:
         self.data: "dict[str, Any]" = {"format": FORMAT}
         if name is not None:
             self.data["name"] = plain(name, "name")
+        if units is not None:
+            self.data["units"] = plain(units, "units")
         self.data["time"] = {"end": plain(end, "end"), "frame": plain(frame, "frame")}
         if gravity is not None:
             self.data["gravity"] = plain(gravity, "gravity")
@@ -460,7 +463,7 @@ class Scene:
                 mesh = mesh if isinstance(mesh, Mesh) else Mesh.from_json(mesh, self.folder)
                 rest["mesh"] = of_mesh(rest.get("name", "body"), mesh)
             made["bodies"].append(rest)
-        order = ["format", "name", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads"]
+        order = ["format", "name", "units", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads"]
         return {key: made[key] for key in [*order, *made] if key in made}
 
     def text(self) -> str:

@@ -90,7 +90,8 @@ def good(probe):
                {"body": "rope", "vertices": [0, 1], "force": [0, 1, 0]},
                {"body": "sheet", "vertices": {"box": [[-9, -9, -9], [9, 9, 9]]}, "wind": [3, 0, 1], "drag": 1.2}])
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
-    yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
+    yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1}, units={"length": "mm", "mass": "t", "time": "s"})
+    yield scene(gravity=[0, -9.81, 0], units="SI")
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},
