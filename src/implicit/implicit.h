@@ -98,6 +98,7 @@ struct tac_implicit_wind {
 /* A scripted vertex. */
 struct tac_implicit_script {
     tac_lid vertex, motion;
+    int32_t row;      /* its place among the motion's vertices */
     bool caught;      /* by a motion that releases */
     bool on;          /* in the last step; in the one under way */
     double origin[3]; /* where its path starts, m */
@@ -162,6 +163,8 @@ struct tac_implicit_scripts {
     size_t script_count;
     struct tac_implicit_script *script; /* owned: of all ranks, ascending by vertex */
     int32_t *script_of;                 /* owned, (count): or -1 */
+    struct tac_knot_rows **rows;        /* owned, (motions): of a motion by a file all its positions; else NULL */
+    struct tac_motion_at *at;           /* owned, (motions): where each is at the step's end */
 };
 
 /* What is counted and summed. */
