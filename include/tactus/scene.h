@@ -112,17 +112,22 @@ struct tac_body {
     bool has_elements;   /* false: points (particles) */
 };
 
-/* A script: a path (piecewise linear displacement from where vertices are at the first knot) or a rotation, which some
- * vertices follow (tac_local_mesh.moved). */
+struct tac_point_cache;
+
+/* A script: a path (piecewise linear displacement from where vertices are at the first knot), a rotation, or a file
+ * with the position of every vertex at each knot, which some vertices follow (tac_local_mesh.moved). */
 struct tac_motion {
+    tac_lid body; /* whose vertices it moves */
     bool release; /* free outside its knots */
     tac_lid knot_count;
-    double *knot_t_s;     /* owned, (knot_count), ascending strictly after rounding to quanta */
-    double *displacement; /* owned, (knot_count, 3), m; NULL for a rotation */
-    double *degrees;      /* owned, (knot_count); NULL for a path */
-    double axis[3];       /* unit, for a rotation */
-    double center[3];     /* m, for a rotation */
-    double arm;           /* m, for a rotation: how far its vertices start from the axis, at most */
+    double *knot_t_s;              /* owned, (knot_count), ascending strictly after rounding to quanta */
+    double *displacement;          /* owned, (knot_count, 3), m; NULL for a rotation and for a file */
+    double *degrees;               /* owned, (knot_count); NULL for a path and for a file */
+    struct tac_point_cache *cache; /* shared; the file, or NULL; at the first knot the placed mesh stands for it */
+    double first_off;              /* m, of a file: how far its first knot is from the placed mesh */
+    double axis[3];                /* unit, for a rotation */
+    double center[3];              /* m, for a rotation */
+    double arm;                    /* m, for a rotation: how far its vertices start from the axis, at most */
 };
 
 enum tac_load_kind { TAC_LOAD_FORCE, TAC_LOAD_PRESSURE, TAC_LOAD_WIND, TAC_LOAD_ACCELERATION };
@@ -255,6 +260,16 @@ struct tac_output_settings {
     struct tac_history *history; /* owned */
 };
 
+enum { TAC_UNIT_NAME = 32 };
+
+/* The system of units that a scene says it is in (its key `units`); SI without it.  Numbers are never converted. */
+struct tac_units {
+    bool given;
+    double length_m, mass_kg, time_s; /* its units in those of SI */
+    char length[TAC_UNIT_NAME], mass[TAC_UNIT_NAME], time[TAC_UNIT_NAME];
+    char force[TAC_UNIT_NAME], pressure[TAC_UNIT_NAME], energy[TAC_UNIT_NAME]; /* names of derived ones */
+};
+
 /* What the scene file says, with all defaults filled in.  It is read once, is the same on every rank, and lives as long
  * as any scene that shares it: the scene as it was read, and each rank's part of it, one after the other. */
 struct tac_settings {
@@ -292,6 +307,7 @@ struct tac_settings {
     struct tac_load *load; /* owned */
     tac_lid load_set_count;
     struct tac_load_set *load_set; /* owned */
+    struct tac_units units;
 };
 
 /* Vertices that a motion moves. */
@@ -368,6 +384,10 @@ struct tac_geometry {
     const tac_gid *tetrahedron; /* (K, 4) */
 };
 
+/* Local. Returns the names of the units, {"length": "mm", ..., "force": "N", ...}, for readers of runs; NULL where the
+ * scene does not tell its units.  New reference. */
+json_t *tac_units_json(const struct tac_units *units);
+
 /* Local. Returns what a checkpoint keeps of a scene: its resolved JSON and, under the key "geometry", which no scene
  * file may have, how many vertices, triangles and segments each body has.  New reference; NULL: out of memory. */
 json_t *tac_scene_stored_json(const struct tac_scene *scene);
@@ -410,6 +430,24 @@ tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
  * After the last knot of a motion that releases, the last piece goes on. */
 void tac_motion_place(const struct tac_scene *scene, const struct tac_motion *motion, const double origin[3],
                       tac_time t, double x[3]);
+
+/* Where a motion is in its knots: at knot `from`, or this share of the way from it to the next one. */
+struct tac_motion_at {
+    bool before; /* the first knot */
+    tac_lid from;
+    double share;
+};
+/* Local. */
+struct tac_motion_at tac_motion_find(const struct tac_scene *scene, const struct tac_motion *motion, tac_time t);
+/* Local. Rows of a motion's file: those of its vertices that are in scene->mesh->moved, in their order, whose ids in
+ * the scene are `id`.  ahead_s: within how much time knots are asked for together, s. */
+struct tac_knot_rows;
+enum tac_err tac_motion_rows(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_motion *motion,
+                             size_t count, const tac_gid *id, double ahead_s, struct tac_knot_rows **out);
+/* Local. x (3): where the file puts row i, whose path starts at `origin` (3, m).  After a failure, which rows->err
+ * tells, it stays there. */
+void tac_motion_place_row(struct tac_knot_rows *rows, const struct tac_motion_at *at, size_t i, const double origin[3],
+                          double x[3]);
 
 /* Local. Returns k times every_s [s], computed with every_s as it is written in decimal (30 times 0.02 is 0.6), rounded
  * to the nearest multiple of 2^16 quanta, halves up; TAC_TIME_NEVER far beyond 2^53 quanta; 0 for k <= 0.  If every_s

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from rundir import read_energy
+from rundir import read_energy, read_units
 
 INK, PALE = "#3b4148", "#d9dce0"
 LINES = [  # column, name, colour, style, width
@@ -23,7 +23,7 @@ LINES = [  # column, name, colour, style, width
 
 def scaled(largest, unit):
     """A factor and a unit with prefix so that `largest` reads as 1 to 1000."""
-    if not np.isfinite(largest) or largest <= 0:
+    if not np.isfinite(largest) or largest <= 0 or unit not in ("s", "m", "J"):
         return 1.0, unit
     power = int(np.clip(np.floor(np.log10(largest) / 3), -5, 3))
     prefix = {-5: "f", -4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}[power]
@@ -45,13 +45,13 @@ def dress(axes):
 
 def draw_energy(folder, path):
     """Writes the plot of folder/energy.csv to path (PNG)."""
-    data = read_energy(folder)
+    data, units = read_energy(folder), read_units(folder)
     t = data["time"]
-    factor_t, unit_t = scaled(float(np.nanmax(t)) if len(t) else 1, "s") if np.nanmax(t) < 1 else (1.0, "s")
+    factor_t, unit_t = scaled(float(np.nanmax(t)) if len(t) else 1, units["time"]) if np.nanmax(t) < 1 else (1.0, units["time"])
     lowest = np.nanmin(data["gravity"])
     shown = {name: data[name] - (lowest if name in ("gravity", "total") else 0) for name, *_ in LINES}
     largest = max(np.nanmax(np.abs(v)) for v in shown.values())
-    factor, unit = scaled(largest, "J")
+    factor, unit = scaled(largest, units["energy"])
 
     figure, (top, middle, bottom) = plt.subplots(
         3, 1, figsize=(9, 7.2), dpi=130, sharex=True, gridspec_kw={"height_ratios": [5, 1.3, 1.3], "hspace": 0.16})
@@ -65,7 +65,7 @@ def draw_energy(folder, path):
     top.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=9, frameon=False, labelcolor=INK, handlelength=1.8)
 
     defect = data["defect"]
-    factor_d, unit_d = scaled(np.nanmax(np.abs(defect)), "J")
+    factor_d, unit_d = scaled(np.nanmax(np.abs(defect)), units["energy"])
     middle.axhline(0, color="#9aa1a8", linewidth=0.8)
     middle.plot(t * factor_t, defect * factor_d, color=INK, linewidth=1.4, marker=mark)
     middle.set_ylabel(f"defect [{unit_d}]")
@@ -81,7 +81,7 @@ def draw_energy(folder, path):
     closest = data["min_distance"][np.isfinite(data["min_distance"])]
     note = f"deepest layer: {deepest}"
     if len(closest):
-        factor_m, unit_m = scaled(float(closest.min()), "m")
+        factor_m, unit_m = scaled(float(closest.min()), units["length"])
         note += f"\nleast distance:\n{closest.min() * factor_m:.3g} {unit_m}"
     bottom.text(1.02, 0.5, note, transform=bottom.transAxes, fontsize=8.5, color=INK, va="center")
 

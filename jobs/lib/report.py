@@ -24,7 +24,7 @@ from PIL import Image
 import render
 from energy_plot import INK, draw_energy, dress
 from problem import Problem, standard_program
-from rundir import Run, read_energy
+from rundir import Run, read_energy, read_units
 
 ABOUT = """\
 Writes DIR/report.html: the run's state, scene and parameters, a picture and a short movie, energies and the book,
@@ -173,7 +173,7 @@ class Page:
         bodies = "".join("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>" % (text(b.get("name")), text(b.get("mesh", {}).get("kind")), text(b.get("material") or "-"),
                                                                                "fixed" if b.get("fixed") else moved(self.scene, b.get("name"))) for b in self.scene.get("bodies", []))
         implicit = (self.scene.get("integrator") or {}).get("kind") == "implicit"
-        sections = ["time", "gravity", "integrator", "contact", "materials", "motions", "loads"] + ([] if implicit else ["discovery", "clocks"])
+        sections = ["units", "time", "gravity", "integrator", "contact", "materials", "motions", "loads"] + ([] if implicit else ["discovery", "clocks"])
         keys = [pair for section in sections if self.scene.get(section) for pair in flat(self.scene[section], section)]
         return "<table><tr><th>body</th><th>mesh</th><th>material</th><th>moves</th></tr>%s</table>%s" % (
             bodies, rows(keys).replace("<table>", "<table><tr><th>key</th><th>value</th></tr>", 1))
@@ -187,13 +187,13 @@ class Page:
                 picture = file.read()
         finally:
             shutil.rmtree(home)
-        data = read_energy(self.folder)
+        data, units = read_energy(self.folder), read_units(self.folder)
         last = [(name, float(data[name][-1])) for name in ("time", "kinetic", "gravity", "stretch", "bend", "contact", "total", "dissipated", "work", "defect",
                                                             "dissipated_friction", "dissipated_restitution", "dissipated_damping", "dissipated_plasticity") if name in data]
-        return embedded(picture, "png", "energies over time") + "<p>In the last frame (J; time in s):</p>" + rows(last + [("book residual", self.run.get("book_residual"))])
+        return embedded(picture, "png", "energies over time") + "<p>In the last frame (%s; time in %s):</p>" % (text(units["energy"]), text(units["time"])) + rows(last + [("book residual", self.run.get("book_residual"))])
 
     def momentum(self):
-        data = read_energy(self.folder)
+        data, units = read_energy(self.folder), read_units(self.folder)
         figure, axes = plt.subplots(4, 1, figsize=(9, 8), sharex=True)
         mark = "o" if len(data["time"]) < 3 else None
         for part in "xyz":
@@ -201,11 +201,11 @@ class Page:
             axes[1].plot(data["time"], data["angular_momentum_" + part], label=part, marker=mark)
         axes[2].step(data["time"], data["deepest_layer"], color=INK, where="post", marker=mark)
         axes[3].plot(data["time"], data["min_distance"], color=INK, marker=mark)
-        for axis, label in zip(axes, ("momentum [N s]", "angular m. [N m s]", "deepest layer", "least distance [m]")):
-            axis.set_ylabel(label)
+        for axis, label in zip(axes, ("momentum [{force} {time}]", "angular m. [{force} {length} {time}]", "deepest layer", "least distance [{length}]")):
+            axis.set_ylabel(label.format(**units))
             dress(axis)
         axes[0].legend(frameon=False, ncol=3, fontsize=9)
-        axes[3].set_xlabel("time [s]")
+        axes[3].set_xlabel("time [%s]" % units["time"])
         out = io.StringIO()
         figure.savefig(out, format="svg", bbox_inches="tight")
         plt.close(figure)
@@ -239,7 +239,7 @@ class Page:
         else:
             axis.bar(range(most), 100 * shares[0])
         axis.set_ylabel("vertices [%]")
-        axis.set_xlabel("time [s]" if len(times) > 1 else "rank")
+        axis.set_xlabel("time [%s]" % read_units(self.folder)["time"] if len(times) > 1 else "rank")
         dress(axis)
         if most <= 16 and len(times) > 1:
             axis.legend(frameon=False, ncol=8, fontsize=8)

@@ -277,6 +277,11 @@ static void print_run(const char *dir, const json_t *status, const json_t *run, 
                (long long)json_integer_value(json_object_get(run, "ranks")),
                json_integer_value(json_object_get(run, "ranks")) == 1 ? "" : "s", wall);
     }
+    const json_t *units = json_object_get(status, "units");
+    if (units != NULL)
+        printf("  units      %s, %s, %s (energies in %s)\n", json_string_value(json_object_get(units, "length")),
+               json_string_value(json_object_get(units, "mass")), json_string_value(json_object_get(units, "time")),
+               json_string_value(json_object_get(units, "energy")));
     printf("  energy.csv %" PRId64 " rows\n", rows);
 }
 

@@ -183,6 +183,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     if (tac_ranks_halo(sim->ranks))
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_ranks_halo(sim->ranks))));
     tac_scripts_apply(sim);
+    TAC_TRY(tac_agree(ctx, tac_scripts_error(sim)));
     sim->books.kinetic_start = tac_sim_kinetic(sim->ctx, &sim->state);
     TAC_TRY(tac_agree(ctx, sim->find.table->create(sim)));
 done:
@@ -209,7 +210,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.mass);
     free(sim->state.impulse);
     tac_immovable_destroy(&sim->immovable);
-    free(sim->scripts.of);
+    tac_scripts_destroy(sim);
     free(sim->books.v_before);
     free(sim->books.damped);
     free(sim->paths.line);
@@ -224,9 +225,6 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->clocks.heap);
     free(sim->clocks.due_elastic);
     free(sim->clocks.due_group);
-    free(sim->scripts.script);
-    free(sim->scripts.knot);
-    free(sim->scripts.motion_knot);
     free(sim);
     *out = NULL;
 }
@@ -240,7 +238,8 @@ enum tac_err tac_sim_advance(struct tac_sim *sim, tac_time limit)
     TAC_TRY(sim->find.table->advance(sim, limit));
     if (sim->state.now == sim->scripts.next_knot)
         tac_scripts_apply(sim);
-    TAC_TRY(tac_ranks_hold(sim->ranks, tac_recorder_error(sim->record)));
+    const enum tac_err recorded = tac_recorder_error(sim->record), moved = tac_scripts_error(sim);
+    TAC_TRY(tac_ranks_hold(sim->ranks, recorded > moved ? recorded : moved));
 done:
     return err;
 }

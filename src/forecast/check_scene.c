@@ -173,10 +173,19 @@ static json_t *describe_motion(const struct tac_scene *scene, tac_lid index)
 {
     const struct tac_motion *m = &scene->settings->motion[index];
     const struct tac_moved *moved = &scene->mesh->moved[index];
-    const struct tac_body *body = &scene->settings->body[scene->mesh->vertex_body[moved->vertex[0]]];
-    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:b}", "body", body->name, "kind", m->degrees ? "rotate" : "path",
-                     "vertices", (int)moved->vertex_count, "knots", (int)m->knot_count, "first", m->knot_t_s[0], "last",
-                     m->knot_t_s[m->knot_count - 1], "release", m->release);
+    const struct tac_body *body = &scene->settings->body[m->body];
+    const bool follows =
+        json_object_get(json_array_get(json_object_get(scene->settings->json, "motions"), (size_t)index), "follow");
+    json_t *object = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:b}", "body", body->name, "kind",
+                               m->cache != NULL ? "positions"
+                               : m->degrees     ? "rotate"
+                               : follows        ? "follow"
+                                                : "path",
+                               "vertices", (int)moved->vertex_count, "knots", (int)m->knot_count, "first",
+                               m->knot_t_s[0], "last", m->knot_t_s[m->knot_count - 1], "release", m->release);
+    if (m->cache != NULL)
+        object = add_key(object, "first_off", json_real(m->first_off));
+    return object;
 }
 
 static json_t *describe_load(const struct tac_scene *scene, const struct tac_load *l)
@@ -264,6 +273,8 @@ static int describe_whole(const struct tac_scene *scene, const struct tally *t, 
     failed |= json_object_set_new(report, "scene", path_text(scene->settings->path));
     failed |= json_object_set_new(report, "name", json_string(scene->settings->name));
     failed |= json_object_set_new(report, "sha256", json_string(scene->settings->sha256));
+    if (scene->settings->units.given)
+        failed |= json_object_set_new(report, "units", tac_units_json(&scene->settings->units));
     failed |= json_object_set_new(report, "dimensions", json_integer(scene->settings->two_d ? 2 : 3));
     failed |= json_object_set_new(report, "degrees_of_freedom",
                                   json_integer((scene->settings->two_d ? 2 : 3) * (json_int_t)t->free));

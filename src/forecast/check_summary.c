@@ -34,6 +34,19 @@ static const char *kind_of(const json_t *body)
                                           : "particles";
 }
 
+/* Of a scene that tells its units; the names of SI stand for them in what follows. */
+static void print_units(FILE *out, const json_t *report)
+{
+    const json_t *u = json_object_get(report, "units");
+    if (u == NULL)
+        return;
+    fprintf(out, "units      %s, %s, %s; forces in %s, pressures in %s, energies in %s", text_of(u, "length"),
+            text_of(u, "mass"), text_of(u, "time"), text_of(u, "force"), text_of(u, "pressure"), text_of(u, "energy"));
+    const bool si = strcmp(text_of(u, "length"), "m") == 0 && strcmp(text_of(u, "mass"), "kg") == 0 &&
+                    strcmp(text_of(u, "time"), "s") == 0;
+    fputs(si ? "\n" : " (below, \"m\", \"kg\", \"s\" and \"N\" stand for them)\n", out);
+}
+
 static void print_bodies_line(FILE *out, const json_t *report)
 {
     enum { SHOWN = 4 };
@@ -172,6 +185,7 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     if (text_of(report, "name")[0] != '\0')
         fprintf(out, ": \"%s\"", text_of(report, "name"));
     fputc('\n', out);
+    print_units(out, report);
     print_bodies_line(out, report);
     print_size(out, report);
     print_pushes(out, report);

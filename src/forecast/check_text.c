@@ -172,6 +172,9 @@ static void print_motions(FILE *text, const json_t *motions)
         fprintf(text, "motion     %s of %lld vertices of \"%s\", %lld knots from %g to %g s%s\n", word(m, "kind"),
                 count_of(m, "vertices"), word(m, "body"), count_of(m, "knots"), real(m, "first"), real(m, "last"),
                 json_is_true(json_object_get(m, "release")) ? ", free outside them" : "");
+        if (json_object_get(m, "first_off"))
+            fprintf(text, "           the placed mesh stands for the first knot, which is up to %.3g m off it\n",
+                    real(m, "first_off"));
     }
 }
 

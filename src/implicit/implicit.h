@@ -98,6 +98,7 @@ struct tac_implicit_wind {
 /* A scripted vertex. */
 struct tac_implicit_script {
     tac_lid vertex, motion;
+    int32_t row;      /* its place among the motion's vertices */
     bool caught;      /* by a motion that releases */
     bool on;          /* in the last step; in the one under way */
     double origin[3]; /* where its path starts, m */
@@ -166,6 +167,8 @@ struct tac_implicit_scripts {
     struct tac_implicit_script *script; /* owned: of this rank, ascending by vertex */
     int32_t *script_of;                 /* owned, (owned): or -1 */
     uint8_t *led;                       /* owned, (count): of TAC_SCRIPTED, TAC_SCRIPT_ON */
+    struct tac_knot_rows **rows; /* owned, (motions): of a motion by a file the positions of own vertices; else NULL */
+    struct tac_motion_at *at;    /* owned, (motions): where each is at the step's end */
 };
 
 /* What is counted and summed. */

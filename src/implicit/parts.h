@@ -84,8 +84,8 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim);
 void tac_implicit_scripts_start(struct tac_implicit *sim);
 /* Local. Sets what is known of the scripts of own vertices (led). */
 void tac_implicit_scripts_tell(struct tac_implicit *sim);
-/* Local. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
-void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
+/* Collective. Which vertices are scripted in the step to t, and where to. Begins it: origins of those caught. */
+enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to);
 
 /* Local. At t = 0: the forces of scripts, by elements alone. */
 void tac_implicit_scripts_push(struct tac_implicit *sim);

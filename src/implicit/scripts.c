@@ -4,6 +4,7 @@
  * end, and goes there in straight lines.
  */
 #include "implicit/parts.h"
+#include "mesh/cache/point_cache.h"
 #include <math.h>
 
 #define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
@@ -55,8 +56,24 @@ void tac_implicit_scripts_start(struct tac_implicit *sim)
     tac_implicit_scripts_tell(sim);
 }
 
-void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
+/* Whether a file of positions could not be read; its vertices are where they started then. */
+static enum tac_err rows_error(const struct tac_implicit *sim)
 {
+    enum tac_err err = TAC_OK;
+    bool any = false;
+    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++) {
+        const struct tac_knot_rows *rows = sim->scripts.rows[m];
+        any = any || rows != NULL;
+        err = rows != NULL && rows->err > err ? rows->err : err;
+    }
+    return any ? tac_agree(sim->ctx, err) : TAC_OK;
+}
+
+enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
+{
+    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++)
+        if (sim->scripts.rows[m] != NULL)
+            sim->scripts.at[m] = tac_motion_find(sim->scene, &sim->scene->settings->motion[m], to);
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         struct tac_implicit_script *s = &sim->scripts.script[k];
         const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
@@ -64,11 +81,15 @@ void tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_tim
         if (on != s->on)
             hand_over(sim, s->vertex, on);
         take(sim, s, on);
-        if (on)
+        if (on && m->cache != NULL)
+            tac_motion_place_row(sim->scripts.rows[s->motion], &sim->scripts.at[s->motion], (size_t)s->row, s->origin,
+                                 s->target);
+        else if (on)
             tac_motion_place(sim->scene, m, s->origin, to, s->target);
         memset(s->lambda, 0, sizeof s->lambda);
     }
     tac_implicit_scripts_tell(sim);
+    return rows_error(sim);
 }
 
 void tac_implicit_scripts_push(struct tac_implicit *sim)

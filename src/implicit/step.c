@@ -50,7 +50,7 @@ static enum tac_err begin(struct tac_implicit *sim)
     sim->contact.foreseen_count = 0;
     sim->newton.pull = 0;
     memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
-    tac_implicit_scripts_begin(sim, sim->part.from, sim->part.to);
+    TAC_TRY(tac_implicit_scripts_begin(sim, sim->part.from, sim->part.to));
     begin_held(sim);
     TAC_TRY(tac_implicit_ghosts_refresh(sim));
     tac_implicit_begin_scheme(sim);

@@ -50,7 +50,7 @@ enum { TABLES = 4, WRITTEN = 3 };
 
 /* A dataset can claim any size while the file holds nothing: unwritten values are made up by the library. What is
  * claimed must be stored, allowing for compression (deflate reaches 1032:1). */
-static bool is_stored(hid_t set, hid_t type, double values)
+bool tac_hdf5_is_stored(int64_t set, int64_t type, double values)
 {
     hid_t how = H5Dget_create_plist(set);
     const double claimed = values * (double)H5Tget_size(type), stored = (double)H5Dget_storage_size(set);
@@ -74,7 +74,7 @@ static double chunk_bytes(hid_t set, hid_t type)
 }
 
 /* Links to other files may lead to what can be opened but never read, such as a pipe to which no process writes. */
-static bool leads_outside(hid_t file, const char *name)
+bool tac_hdf5_leads_outside(int64_t file, const char *name)
 {
     H5L_info_t info;
     return H5Lget_info(file, name, &info, H5P_DEFAULT) < 0 ||
@@ -95,7 +95,7 @@ static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path
                            table->name);
         goto done;
     }
-    if (leads_outside(file, table->name)) {
+    if (tac_hdf5_leads_outside(file, table->name)) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is a link to another file; write its data into this one", path,
                        table->name);
         goto done;
@@ -122,7 +122,7 @@ static enum tac_err open_table(struct tac_ctx *ctx, hid_t file, const char *path
                        table->name, (double)dims[0], TAC_MESH_LIMIT);
         goto done;
     }
-    if (!is_stored(*set, type, (double)dims[0] * (double)dims[1])) {
+    if (!tac_hdf5_is_stored(*set, type, (double)dims[0] * (double)dims[1])) {
         err = tac_fail(ctx, TAC_ERR_INPUT, "%s: %s is not stored whole in this file; write its data into it", path,
                        table->name);
         goto done;

@@ -22,6 +22,10 @@ enum tac_err tac_read_any(struct tac_ctx *ctx, const char *path, const char *fro
 
 /* Local. Whether the file is HDF5; prints nothing. */
 bool tac_is_hdf5(const char *path);
+/* Local, of HDF5's handles. Does the file store as many values as the dataset claims?  Is the name a link to another
+ * file? */
+bool tac_hdf5_is_stored(int64_t set, int64_t type, double values);
+bool tac_hdf5_leads_outside(int64_t file, const char *name);
 /* An HDF5 mesh, opened by this rank alone: a block of rows at a time.  (Each rank reads by itself rather than all
  * together, so that a file that is damaged in one place is one rank's error, and no rank waits in MPI-IO.) */
 struct tac_hdf5; /* opaque */

@@ -64,10 +64,9 @@ static enum tac_err read_material_name(struct tac_reader *reader, json_t *object
     return tac_scene_find_material(reader, value, place, &body->material);
 }
 
-/* A relative path in the mesh's object becomes absolute: the resolved scene can then be read from anywhere. */
-static enum tac_err resolve_path(struct tac_reader *reader, json_t *mesh)
+enum tac_err tac_scene_resolve_path(struct tac_reader *reader, json_t *object, const char *key)
 {
-    const char *path = json_string_value(json_object_get(mesh, "path"));
+    const char *path = json_string_value(json_object_get(object, key));
     if (path == NULL || path[0] == '/' || path[0] == '\0')
         return TAC_OK;
     size_t size = strlen(reader->base_dir) + strlen(path) + 2;
@@ -75,7 +74,7 @@ static enum tac_err resolve_path(struct tac_reader *reader, json_t *mesh)
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_alloc(reader->ctx, size, 1, &whole));
     snprintf(whole, size, "%s/%s", strcmp(reader->base_dir, "/") == 0 ? "" : reader->base_dir, path);
-    if (json_object_set_new(mesh, "path", json_string(whole)) != 0)
+    if (json_object_set_new(object, key, json_string(whole)) != 0)
         err = tac_scene_fail(reader, "", "lies in a folder whose name is not UTF-8 text; rename the folder");
 done:
     free(whole);
@@ -210,7 +209,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
             tac_scene_fail(reader, place,
                            "asks for tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
                            "or leave \"fill\" out"));
-    TAC_TRY(resolve_path(reader, spec));
+    TAC_TRY(tac_scene_resolve_path(reader, spec, "path"));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);
     TAC_TRY(tac_resume_mesh(reader, object, where, index, &mesh, &extent));
     bool placed = mesh != NULL;

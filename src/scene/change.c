@@ -225,8 +225,10 @@ static enum tac_err make_empty_places(struct tac_reader *reader, const struct ta
     }
     TAC_TRY(tac_alloc(reader->ctx, (size_t)then->settings->motion_count, sizeof *scene->settings->motion,
                       &scene->settings->motion));
-    for (tac_lid i = 0; i < then->settings->motion_count; i++)
+    for (tac_lid i = 0; i < then->settings->motion_count; i++) {
         scene->settings->motion[i].arm = then->settings->motion[i].arm;
+        scene->settings->motion[i].body = then->settings->motion[i].body;
+    }
 done:
     return err;
 }
@@ -264,8 +266,11 @@ done:
 enum tac_err tac_scene_change(struct tac_ctx *ctx, const struct tac_scene *scene, const char *assignment, tac_time now,
                               struct tac_scene_change *out)
 {
-    struct tac_reader reader = {
-        .ctx = ctx, .file = scene->settings->path, .setter = "the change", .scene = &out->scene};
+    struct tac_reader reader = {.ctx = ctx,
+                                .file = scene->settings->path,
+                                .setter = "the change",
+                                .scene = &out->scene,
+                                .before = scene->settings};
     enum tac_err err = TAC_OK;
     out->settings = *scene->settings;
     out->scene = (struct tac_scene){&out->settings, scene->mesh};
@@ -297,11 +302,8 @@ void tac_scene_change_clear(struct tac_scene_change *change)
         free(s->load[i].knot_t_s);
         free(s->load[i].factor);
     }
-    for (tac_lid i = 0; i < s->motion_count && s->motion != NULL; i++) {
-        free(s->motion[i].knot_t_s);
-        free(s->motion[i].displacement);
-        free(s->motion[i].degrees);
-    }
+    for (tac_lid i = 0; i < s->motion_count && s->motion != NULL; i++)
+        tac_motion_clear(&s->motion[i]);
     free(s->load);
     free(s->motion);
     free(s->contact.law);

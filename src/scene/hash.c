@@ -8,6 +8,7 @@
  * The rows of each body's tables go in as hashes of chunks of TAC_SCENE_CHUNK rows, so that ranks that hold some rows
  * each make the hash together; it is the same for any number of ranks.
  */
+#include "mesh/cache/point_cache.h"
 #include "scene/scene_read.h"
 
 #include <openssl/evp.h>
@@ -344,11 +345,13 @@ static void put_motions(struct digest *d, const struct tac_scene *s)
         put_u64(d, (uint64_t)m->knot_count);
         for (tac_lid k = 0; k < m->knot_count; k++)
             put_u64(d, (uint64_t)tac_scene_quanta(s, m->knot_t_s[k]));
-        put_u64(d, m->degrees != NULL);
+        put_u64(d, m->cache != NULL ? 2 : m->degrees != NULL);
         if (m->degrees != NULL) {
             put_doubles(d, m->degrees, (size_t)m->knot_count);
             put_doubles(d, m->axis, 3);
             put_doubles(d, m->center, 3);
+        } else if (m->cache != NULL) {
+            put_tag(d, m->cache->sha256);
         } else {
             put_doubles(d, m->displacement, 3 * (size_t)m->knot_count);
         }

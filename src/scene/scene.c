@@ -251,11 +251,8 @@ static void settings_release(struct tac_settings *s)
         free(s->material[i].name);
     for (tac_lid i = 0; i < s->body_count; i++)
         free(s->body[i].name);
-    for (tac_lid i = 0; i < s->motion_count; i++) {
-        free(s->motion[i].knot_t_s);
-        free(s->motion[i].displacement);
-        free(s->motion[i].degrees);
-    }
+    for (tac_lid i = 0; i < s->motion_count; i++)
+        tac_motion_clear(&s->motion[i]);
     for (tac_lid i = 0; i < s->load_count; i++) {
         free(s->load[i].knot_t_s);
         free(s->load[i].factor);

@@ -56,8 +56,9 @@ struct tac_reader {
     bool leaves_plane;       /* something has a z part: the scene is not 2D */
     json_t *names;           /* owned; body name -> index */
     size_t x_capacity, body_capacity, triangle_capacity, segment_capacity,
-        tetrahedron_capacity;  /* of the scene's growing arrays */
-    struct tac_resume *resume; /* borrowed; NULL: the scene is new */
+        tetrahedron_capacity;          /* of the scene's growing arrays */
+    struct tac_resume *resume;         /* borrowed; NULL: the scene is new */
+    const struct tac_settings *before; /* borrowed; of a scene that changes while it runs: how it was; else NULL */
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
     const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
@@ -166,6 +167,8 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
+/* units.c. The scene's key `units`. */
+enum tac_err tac_scene_read_units(struct tac_reader *reader, json_t *root);
 /* outputs.c. The scene's section `output`; and its histories, when bodies are there.  Collective while spread. */
 enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
@@ -218,6 +221,21 @@ enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, cons
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
                             double *knot_t_s, tac_lid *count, const json_t **value);
+/* positions.c. Collective while spread. The course of a motion by a file of positions, or by a body that one moves; the
+ * motions with files must have been read. */
+enum tac_err tac_scene_read_positions(struct tac_reader *reader, json_t *positions, const char *where, tac_lid body,
+                                      struct tac_motion *motion);
+enum tac_err tac_scene_read_follow(struct tac_reader *reader, json_t *follow, const char *where,
+                                   struct tac_motion *motion);
+/* Collective while spread. Reads all knots of motion `index`, for the hash, and refuses what is too fast. */
+enum tac_err tac_scene_check_positions(struct tac_reader *reader, tac_lid index);
+/* Local. Takes the knots of a motion that did not change; the file is shared. */
+enum tac_err tac_motion_copy_course(struct tac_reader *reader, const struct tac_motion *from,
+                                    struct tac_motion *motion);
+/* Local. Frees what the motion owns. */
+void tac_motion_clear(struct tac_motion *motion);
+/* body.c. Local. A relative path under `key` becomes absolute: the resolved scene can then be read from anywhere. */
+enum tac_err tac_scene_resolve_path(struct tac_reader *reader, json_t *object, const char *key);
 /* scene_loads.c. tac_scene_check_loads() checks that each load has something to act on; call it when it is known
  * whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
@@ -232,6 +250,8 @@ enum tac_err tac_scene_doubts(struct tac_reader *reader, bool sets_thickness);
  * some time.
  */
 enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *is_free);
+/* sizes.c. The part of it about sizes that do not fit the units that the scene tells.  Collective while spread. */
+enum tac_err tac_scene_doubt_units(struct tac_reader *reader);
 /* Sets scene->fastest, and refuses a scene in which something starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
 /* Local. Does the same for gravity and motions that were read again; the `arm` of a motion is known. */

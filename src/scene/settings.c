@@ -19,6 +19,7 @@ static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 static const struct tac_field scene_fields[] = {
     {.key = "format", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "name", .kind = TAC_FIELD_OTHER},
+    {.key = "units", .kind = TAC_FIELD_OTHER},
     {.key = "time", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "gravity", .kind = TAC_FIELD_VECTOR, .offset = AT(gravity), .max = TAC_FARTHEST},
     {.key = "contact", .kind = TAC_FIELD_OTHER},
@@ -231,6 +232,7 @@ static enum tac_err read_head(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_check_name(reader, text, "name"));
     TAC_TRY(tac_copy(reader->ctx, text, &scene->settings->name));
     reader->leaves_plane = scene->settings->gravity[2] != 0;
+    TAC_TRY(tac_scene_read_units(reader, root));
 done:
     return err;
 }

@@ -108,6 +108,8 @@ static enum tac_err check_motion(struct tac_reader *reader, tac_lid index)
 {
     const struct tac_scene *s = reader->scene;
     const struct tac_motion *m = &s->settings->motion[index];
+    if (m->cache != NULL)
+        return tac_scene_check_positions(reader, index);
     for (tac_lid k = 1; k < m->knot_count; k++) {
         char where[TAC_WHERE], place[TAC_WHERE];
         double d[3] = {0, 0, 0}, length;

@@ -93,8 +93,8 @@ done:
     return err;
 }
 
-/* Collective. Does some rank have other ghosts than at the cut?  Then what the cut says of ghosts comes from their owners
- * again. */
+/* Collective. Does some rank have other ghosts than at the cut?  Then what the cut says of ghosts comes from their
+ * owners again. */
 static enum tac_err meet_new_ghosts(struct tac_invariant *s, const struct tac_nodes *nodes)
 {
     enum tac_err err = TAC_OK;

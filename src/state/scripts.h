@@ -10,6 +10,7 @@
 struct tac_script {
     tac_lid vertex;
     tac_lid motion;
+    int32_t row;                    /* its place among the motion's vertices */
     int32_t knot_begin, knot_count; /* its knots in tac_scripts.knot */
     int32_t next;                   /* first knot not yet passed */
     bool on;                        /* scripted now */
@@ -20,12 +21,15 @@ struct tac_script {
     double v_free[3]; /* m/s */
 };
 
-/* Knots of all motions, rotations cut to pieces of at most one degree; the same for all vertices of a motion. */
+/* Knots of all motions, rotations cut to pieces of at most one degree; the same for all vertices of a motion.  Of a
+ * motion by a file only the time is here. */
 struct tac_knot {
     tac_time t;
     double shift[3]; /* path: displacement, m */
     double turn;     /* rotation, degrees */
 };
+
+struct tac_knot_rows;
 
 /* The scripts of a rank's vertices. */
 struct tac_scripts {
@@ -33,9 +37,10 @@ struct tac_scripts {
     size_t count;
     struct tac_script *script; /* owned */
     size_t knot_count;
-    struct tac_knot *knot; /* owned */
-    tac_time next_knot;    /* first time at which some script of the scene changes */
-    int32_t *motion_knot;  /* owned, (motions + 1): each motion's first knot in `knot` */
+    struct tac_knot *knot;       /* owned */
+    tac_time next_knot;          /* first time at which some script of the scene changes */
+    int32_t *motion_knot;        /* owned, (motions + 1): each motion's first knot in `knot` */
+    struct tac_knot_rows **rows; /* owned, (motions): of a motion by a file its vertices' positions; else NULL */
 };
 
 #endif

@@ -10,6 +10,10 @@ struct tac_sim;
 enum tac_err tac_scripts_create(struct tac_sim *sim);
 /* Local. Sets sim->scripts.next_knot from sim->state.now. */
 void tac_scripts_next(struct tac_sim *sim);
+/* Local. Frees what tac_scripts_create() made. */
+void tac_scripts_destroy(struct tac_sim *sim);
+/* Local. Whether a file of positions could not be read. */
+enum tac_err tac_scripts_error(const struct tac_sim *sim);
 /* Local. Applies all knots at sim->state.now, after its kicks. */
 void tac_scripts_apply(struct tac_sim *sim);
 /* Local. After a state was restored: the scripts of the marked motions (motion: (motions), 1 or 0) follow new knots

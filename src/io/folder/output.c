@@ -271,7 +271,7 @@ static json_t *branch_json(const struct tac_output *out)
 static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_summary *summary)
 {
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+        "{s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "format",
         TAC_RUN_FORMAT, "version", tac_version(), "commit", tac_commit(), "trajectory_generation",
         TAC_TRAJECTORY_GENERATION, "name", out->scene->settings->name, "scene_sha256", out->scene->settings->sha256,
         "ranks", ctx->size, "restarts", (json_int_t)out->restarts, "checkpoints", (json_int_t)out->checkpoints, "state",
@@ -279,7 +279,8 @@ static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const
         "counters", tac_counters_json(&summary->status.counters, out->kind_name), "wall_s",
         tac_json_real(summary->wall_s), "wall_total_s", tac_json_real(summary->wall_total_s), "peak_memory_bytes",
         out->peak_memory_bytes > 0 ? json_integer(out->peak_memory_bytes) : json_null(), "book_residual",
-        tac_json_real(summary->book_residual), "branch", branch_json(out));
+        tac_json_real(summary->book_residual), "branch", branch_json(out), "units",
+        tac_units_json(&out->scene->settings->units));
 }
 
 static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)

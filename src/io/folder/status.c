@@ -101,7 +101,8 @@ json_t *tac_status_json(const struct tac_output *out, const struct tac_status *s
         put_value(object, "name", json_string(scene->settings->name)) &&
         put_value(object, "scene_sha256", json_string(scene->settings->sha256)) &&
         put_value(object, "version", json_string(tac_version())) && tac_process_describe(object) &&
-        put_value(object, "counters", tac_counters_json(&s->counters, out->kind_name));
+        put_value(object, "counters", tac_counters_json(&s->counters, out->kind_name)) &&
+        (!scene->settings->units.given || put_value(object, "units", tac_units_json(&scene->settings->units)));
     if (ok)
         return object;
     json_decref(object);

@@ -185,8 +185,8 @@ def energy(run, path, axes):
         if name == "total" or np.nanmax(np.abs(value)) > 0:  # not what the scene does not have
             axes.plot(rows["time"], value, "--" if name in ("dissipated", "work") else "-", color=colour, linewidth=2.2 if name == "total" else 1.6,
                       label={"gravity": "gravity (above its lowest)"}.get(name, name), marker="o" if len(rows) < 3 else None)
-    axes.set_xlabel("time [s]")
-    axes.set_ylabel("energy [J]")
+    axes.set_xlabel(f"time [{run.units['time']}]")
+    axes.set_ylabel(f"energy [{run.units['energy']}]")
     axes.grid(True, color="#d9dce0", linewidth=0.6)
     axes.legend(frameon=False, fontsize=9)
     if path is not None:

@@ -24,6 +24,7 @@ import numpy as np
 
 from .errors import InputError, ReadError, TactusWarning
 
+SI = {"length": "m", "mass": "kg", "time": "s", "force": "N", "pressure": "Pa", "energy": "J"}
 PATIENCE_S = 2.  # how long to try again while a frame is being written
 
 
@@ -114,6 +115,11 @@ class Run:
     def live(self) -> bool:
         """Whether the run goes on."""
         return self.state == "running"
+
+    @property
+    def units(self) -> dict:
+        """Names of the run's units: `length`, `mass`, `time`, `force`, `pressure`, `energy`.  Those of SI, if the scene does not tell."""
+        return {**SI, **(self.status.get("units") or {})}
 
     @property
     def sha256(self) -> str:

@@ -21,7 +21,9 @@ import math
 import numbers
 import os
 import re
+import shutil
 import tempfile
+import weakref
 from typing import Any, TypedDict
 
 import numpy as np
@@ -179,6 +181,17 @@ def given(**keys):
     return {key: value for key, value in keys.items() if value is not None}
 
 
+class _Folder:
+    """A folder for a scene's own files; copies of the scene share it, and the last one removes it."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="tactus-positions-")
+        weakref.finalize(self, shutil.rmtree, self.path, True)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
 class Geometry:
     """A scene's placed meshes, all bodies after one another, as the simulation starts.
 
@@ -229,6 +242,7 @@ class Scene:
         end: when the simulation ends, s
         frame: time between frames, s
         name: of the scene
+        units: "SI", or {"length": "mm", "mass": "t", "time": "s"}; nothing is converted
         gravity: (3) m/s^2
         contact, clocks, integrator, discovery, output: dicts with the keys of docs/reference/scene-format.md
 
@@ -237,14 +251,17 @@ class Scene:
         folder: where relative paths start; None: in the current folder
     """
 
-    def __init__(self, end: float, frame: float, *, name: "str | None" = None, gravity=None, contact: "Contact | None" = None,
+    def __init__(self, end: float, frame: float, *, name: "str | None" = None, units: "str | dict | None" = None, gravity=None, contact: "Contact | None" = None,
                  clocks: "Clocks | None" = None, integrator: "Integrator | None" = None, discovery: "Discovery | None" = None,
                  output: "Output | None" = None):
         self.folder = None
         self._sets: "dict[tuple[str, str], Any]" = {}
+        self._written = None
         self.data: "dict[str, Any]" = {"format": FORMAT}
         if name is not None:
             self.data["name"] = plain(name, "name")
+        if units is not None:
+            self.data["units"] = plain(units, "units")
         self.data["time"] = {"end": plain(end, "end"), "frame": plain(frame, "frame")}
         if gravity is not None:
             self.data["gravity"] = plain(gravity, "gravity")
@@ -303,19 +320,42 @@ class Scene:
         made.update(plain(keys, f"body {name!r}"))
         bodies.append(made)
 
-    def motion(self, body: str, *, vertices=None, path=None, rotate=None, release: "bool | None" = None) -> None:
+    def motion(self, body: str, *, vertices=None, path=None, rotate=None, positions=None, follow: "dict | None" = None,
+               release: "bool | None" = None) -> None:
         """Moves vertices of a body by a script.
 
         Args:
             vertices: "all" (the default), a name given to `vertex_set()`, indices, a mask (V) of bool, or dict(box=[low, high])
             path: [[t in s, [x, y, z] in m], ...]: displacements
             rotate: dict(axis=(3), center=(3) in m, path=[[t in s, degrees], ...])
+            positions: where every vertex of the body is: (times (K) in s, positions (K, V, 3) in m), or a file of them (HDF5, .npz, .mdd)
+            follow: dict(body=..., vertex=...) or dict(body=..., triangle=..., weights=(3)): goes along with a body that has `positions`
             release: free outside of the path's knots
         """
-        made = given(body=body, path=path, release=release)
+        made = given(body=body, path=path, follow=follow, release=release)
+        if positions is not None:
+            made["positions"] = positions if isinstance(positions, dict) else {"file": self._file_of(positions)}
         if rotate is not None:
             made["rotate"] = section("rotate", rotate)
         self._add("motions", made, vertices)
+
+    def _file_of(self, positions):
+        """A file with the positions; arrays are written to one that lives as long as the scene."""
+        if isinstance(positions, (str, os.PathLike)):
+            return os.fspath(positions)
+        try:
+            t, x = (np.asarray(part, np.float64) for part in positions)
+        except (TypeError, ValueError):
+            raise InputError("positions must be a file, or two arrays: times (K) and positions (K, V, 3)") from None
+        if t.ndim != 1 or x.ndim != 3 or x.shape[2] != 3 or len(t) != len(x):
+            raise InputError(f"positions have shapes {t.shape} and {x.shape}; they must be (K) and (K, V, 3)")
+        if not (np.isfinite(t).all() and np.isfinite(x).all()):
+            raise InputError("positions and their times must be finite")
+        if self._written is None:
+            self._written = _Folder()
+        name = os.path.join(self._written.path, hashlib.sha256(t.tobytes() + np.ascontiguousarray(x).tobytes()).hexdigest()[:16] + ".npz")
+        np.savez(name, time=t, position=x)
+        return name
 
     def add_load(self, body: str, *, vertices=None, force=None, acceleration=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
                  path=None) -> None:
@@ -447,9 +487,9 @@ class Scene:
 
     def to_json(self) -> dict:
         """The scene as `json` knows it: what its file would say, all meshes written out, paths absolute."""
-        return self._document(lambda name, mesh: mesh.to_json(absolute=True))
+        return self._document(lambda name, mesh: mesh.to_json(absolute=True), lambda path: path)
 
-    def _document(self, of_mesh):
+    def _document(self, of_mesh, of_file):
         made = {key: value for key, value in self.data.items() if key not in ("bodies",)}
         made = plain(made, "scene")
         made["bodies"] = []
@@ -460,7 +500,10 @@ class Scene:
                 mesh = mesh if isinstance(mesh, Mesh) else Mesh.from_json(mesh, self.folder)
                 rest["mesh"] = of_mesh(rest.get("name", "body"), mesh)
             made["bodies"].append(rest)
-        order = ["format", "name", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads"]
+        for motion in made.get("motions", []):
+            if isinstance(motion, dict) and isinstance(motion.get("positions"), dict) and isinstance(motion["positions"].get("file"), str):
+                motion["positions"]["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", motion["positions"]["file"])))
+        order = ["format", "name", "units", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads"]
         return {key: made[key] for key in [*order, *made] if key in made}
 
     def text(self) -> str:
@@ -476,13 +519,23 @@ class Scene:
         path = os.fspath(path)
         stem = os.path.splitext(os.path.basename(path))[0]
         folder = os.path.dirname(os.path.abspath(path))
-        made = self._document(lambda name, mesh: _mesh_on_disk(mesh, name, folder, f"{stem}.meshes"))
+        made = self._document(lambda name, mesh: _mesh_on_disk(mesh, name, folder, f"{stem}.meshes"), lambda path: self._keep(path, folder, f"{stem}.meshes"))
         _write_text(path, json.dumps(made, indent=1, allow_nan=False) + "\n")
 
     def write_for_run(self, path, mesh_folder):
         """The scene's file for a run: large meshes go into mesh_folder, by absolute paths."""
-        made = self._document(lambda name, mesh: _mesh_on_disk(mesh, name, "", os.path.abspath(mesh_folder)))
+        made = self._document(lambda name, mesh: _mesh_on_disk(mesh, name, "", os.path.abspath(mesh_folder)),
+                              lambda path: self._keep(path, "", os.path.abspath(mesh_folder)))
         _write_text(path, json.dumps(made, allow_nan=False))
+
+    def _keep(self, path, base, folder):
+        """A file that this scene wrote goes along into `folder`, seen from base."""
+        if self._written is None or os.path.dirname(path) != self._written.path:
+            return os.path.basename(path) if base and os.path.dirname(path) == base else path
+        kept = os.path.join(folder, "positions-" + os.path.basename(path))
+        os.makedirs(os.path.join(base, folder), exist_ok=True)
+        shutil.copyfile(path, os.path.join(base, kept))
+        return kept
 
     @classmethod
     def from_file(cls, path) -> "Scene":
@@ -503,7 +556,7 @@ class Scene:
         if not isinstance(data, dict):
             raise InputError(f"{where} is no scene: it holds a {type(data).__name__}, and not an object")
         made = cls.__new__(cls)
-        made.folder, made._sets, made.data = folder, {}, copy.deepcopy(data)
+        made.folder, made._sets, made.data, made._written = folder, {}, copy.deepcopy(data), None
         bodies = made.data.get("bodies", [])
         if not isinstance(bodies, list) or not all(isinstance(b, dict) for b in bodies):
             raise InputError(f"{where}: bodies must be a list of objects")

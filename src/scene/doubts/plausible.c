@@ -13,6 +13,7 @@
 #define LIGHTEST 5.         /* kg/m^3: the lightest foams have 10 */
 #define HEAVIEST 25000.     /* kg/m^3: osmium has 22,600 */
 #define HEAVIEST_SHEET 200. /* kg/m^2: steel of 25 mm */
+#define HEAVIEST_CLOTH 30.  /* likewise, of a scene that says its units: steel of 4 mm */
 #define FASTEST 2e4         /* m/s, of sound: diamond has 18,000 */
 /* Of the mean edge: a thicker layer is felt before shapes are seen. */
 #define THICKEST .5
@@ -22,6 +23,22 @@
 enum { FEWEST = 200, MANY = 4 };
 
 /* ---- materials ---- */
+
+/* A number of the scene, of a unit that is `si` in SI, in a sentence: also in SI, if the scene has other units. */
+struct told {
+    char text[256];
+};
+static struct told told(const struct tac_reader *reader, double value, double si, const char *unit)
+{
+    struct told t;
+    if (si == 1)
+        snprintf(t.text, sizeof t.text, "%s %s", tac_shown(value).text, unit);
+    else
+        snprintf(t.text, sizeof t.text, "%s in %s, %s and %s, which is %.4g %s", tac_shown(value).text,
+                 reader->scene->settings->units.length, reader->scene->settings->units.mass,
+                 reader->scene->settings->units.time, value * si, unit);
+    return t;
+}
 
 /* Which elements some free body of the material has. */
 struct use {
@@ -48,19 +65,22 @@ static struct use use_of(const struct tac_scene *s, tac_lid material)
 static void doubt_density(struct tac_reader *reader, const struct tac_material *m, const struct use *use,
                           const char *where)
 {
+    const struct tac_units *u = &reader->scene->settings->units;
+    const double sheet = u->mass_kg / (u->length_m * u->length_m), solid = sheet / u->length_m;
     char place[TAC_WHERE];
     tac_where(place, where, "density");
     if (m->density <= 0)
         return;
-    if (use->tetrahedra && (m->density < LIGHTEST || m->density > HEAVIEST))
+    if (use->tetrahedra && (m->density * solid < LIGHTEST || m->density * solid > HEAVIEST))
+        tac_scene_warn(
+            reader, place, "is %s: no solid is that %s (water has 1000, rubber 1100); is the unit another one?",
+            told(reader, m->density, solid, "kg/m^3").text, m->density * solid < LIGHTEST ? "light" : "heavy");
+    if (use->triangles && m->density * sheet > (u->given ? HEAVIEST_CLOTH : HEAVIEST_SHEET))
         tac_scene_warn(reader, place,
-                       "is %s kg/m^3: no solid is that %s (water has 1000, rubber 1100); is the unit another one?",
-                       tac_shown(m->density).text, m->density < LIGHTEST ? "light" : "heavy");
-    if (use->triangles && m->density > HEAVIEST_SHEET)
-        tac_scene_warn(reader, place,
-                       "is %s, but of triangles it is in kg/m^2 (cotton has 0.15, steel of 1 mm 8); give the mass of a "
-                       "square metre",
-                       tac_shown(m->density).text);
+                       "is %s, but of triangles it is in %s/%s^2 (cotton has 0.15 kg/m^2, steel of 1 mm 8); give the "
+                       "mass of a square %s",
+                       u->given ? told(reader, m->density, sheet, "kg/m^2").text : tac_shown(m->density).text, u->mass,
+                       u->length, u->given ? u->length : "metre");
 }
 
 static void doubt_stiffness(struct tac_reader *reader, const struct tac_material *m, const struct use *use,
@@ -70,25 +90,29 @@ static void doubt_stiffness(struct tac_reader *reader, const struct tac_material
     const bool stretch = (use->triangles && m->stretch_model == TAC_STRETCH_CST) ||
                          (use->segments && m->stretch_model == TAC_STRETCH_SPRING);
     const double stiffness = solid ? m->solid_youngs : m->stretch_stiffness;
-    const double speed = m->density > 0 ? sqrt(stiffness / m->density) : 0;
+    const struct tac_units *u = &reader->scene->settings->units;
+    const double pascal = u->mass_kg / (u->length_m * u->time_s * u->time_s);
+    const double speed = m->density > 0 ? sqrt(stiffness / m->density) * (u->length_m / u->time_s) : 0;
     char place[TAC_WHERE];
     tac_where(place, where, solid ? "solid.youngs" : "stretch.stiffness");
-    if (solid && stiffness < SOFTEST)
+    if (solid && stiffness * pascal < SOFTEST)
         tac_scene_warn(reader, place,
-                       "is %s Pa: nothing that keeps its shape is that soft (jelly has some 1e4, rubber 1e6 to 1e7); "
+                       "is %s: nothing that keeps its shape is that soft (jelly has some 1e4, rubber 1e6 to 1e7); "
                        "1 MPa is 1e6",
-                       tac_shown(stiffness).text);
+                       told(reader, stiffness, pascal, "Pa").text);
     if ((solid || stretch) && speed > FASTEST)
         tac_scene_warn(
             reader, place,
-            "is %s %s with a density of %s: sound would run at %.2g m/s, and in diamond it runs at 1.8e4; are "
+            "is %s%s with a density of %s: sound would run at %.2g m/s, and in diamond it runs at 1.8e4; are "
             "both units right (%s)?",
             tac_shown(stiffness).text,
-            solid                                    ? "Pa"
-            : m->stretch_model == TAC_STRETCH_SPRING ? "N"
-                                                     : "N/m",
+            u->given && pascal != 1                  ? ""
+            : solid                                  ? " Pa"
+            : m->stretch_model == TAC_STRETCH_SPRING ? " N"
+                                                     : " N/m",
             tac_shown(m->density).text, speed,
-            solid                                    ? "Pa and kg/m^3"
+            u->given && pascal != 1                  ? "those of the key units"
+            : solid                                  ? "Pa and kg/m^3"
             : m->stretch_model == TAC_STRETCH_SPRING ? "N and kg/m"
                                                      : "N/m, about 1e4 of cotton, and kg/m^2");
 }
@@ -199,13 +223,14 @@ done:
 static void doubt_thickness(struct tac_reader *reader, const struct tac_body *body, const struct shape *shape)
 {
     const double thickness = reader->scene->settings->contact.thickness;
+    const char *unit = reader->scene->settings->units.length;
     if (!reader->sets_rest_fraction && thickness > THICKEST * shape->edge)
         tac_scene_warn(
             reader, "contact.thickness",
-            "is %s m, over half of the edges of \"%.60s\", which have %.2g m: contact reaches further than "
+            "is %s %s, over half of the edges of \"%.60s\", which have %.2g %s: contact reaches further than "
             "the mesh shows; make it smaller, or the mesh coarser, or give contact.rest_fraction to say that it "
             "is meant",
-            tac_shown(thickness).text, body->name, shape->edge);
+            tac_shown(thickness).text, unit, body->name, shape->edge, unit);
 }
 
 /* A surface without a rim has no normal in the sum. */
@@ -448,6 +473,7 @@ enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *i
     const struct tac_settings *s = reader->scene->settings;
     enum tac_err err = TAC_OK;
     doubt_materials(reader);
+    TAC_TRY(tac_scene_doubt_units(reader));
     for (tac_lid b = 0; b < s->body_count; b++) {
         const struct tac_body *body = &s->body[b];
         struct shape shape = {0};

@@ -47,6 +47,10 @@ REFUSED = [
     # format
     ("format=tactus-scene/2", r"format: is \"tactus-scene/2\"; this version reads \"tactus-scene/1\""),
     ("format=1", r"format: must be a string, not a number"),
+    ("units=CGS", r"units: is \"CGS\"; it must be \"SI\" or"),
+    ("units=1", r"units: must be an object, not a number"),
+    ('units={"length":"mm","mass":"t"}', r"units\.time: is missing"),
+    ('units={"length":"mile","mass":"t","time":"s"}', r"units\.length: \"mile\": is no known value"),
     # types
     ("gravity=9.81", r"gravity: must be an array of 3 numbers, not a number"),
     ("gravity=[0,1]", r"gravity: must be an array of 3 numbers, not of 2"),

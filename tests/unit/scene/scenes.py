@@ -1,8 +1,10 @@
 """scenes.py: what the Python tests of the scene reader share: the probe, and scenes that together use every key."""
 
 import copy
+import hashlib
 import json
 import os
+import struct
 import subprocess
 import tempfile
 
@@ -53,6 +55,17 @@ def scene(**keys):
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
 
+def moving(positions):
+    """A .mdd file: (K, V, 3) positions at t = 0, 1, ...; and the hash of the knots after the first."""
+    flat = [[value for vertex in knot for value in vertex] for knot in positions]
+    content = struct.pack(">2i", len(positions), len(positions[0])) + struct.pack(f">{len(positions)}f", *range(len(positions)))
+    digest = bytes(32)
+    for k, knot in enumerate(flat):
+        content += struct.pack(f">{len(knot)}f", *knot)
+        digest += hashlib.sha256(struct.pack(f"<{len(knot)}d", *knot)).digest() if k else b""
+    return content, hashlib.sha256(digest).hexdigest()
+
+
 def good(probe):
     """Scenes that the reader takes."""
     mesh = probe.write("meshes/tetrahedron.obj", TETRAHEDRON)
@@ -90,7 +103,16 @@ def good(probe):
                {"body": "rope", "vertices": [0, 1], "force": [0, 1, 0]},
                {"body": "sheet", "vertices": {"box": [[-9, -9, -9], [9, 9, 9]]}, "wind": [3, 0, 1], "drag": 1.2}])
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
-    yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1})
+    yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1}, units={"length": "mm", "mass": "t", "time": "s"})
+    yield scene(gravity=[0, -9.81, 0], units="SI")
+    start = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    content, digest = moving([start, [[x, y + 0.25, z] for x, y, z in start]])
+    probe.write("meshes/moving.mdd", content)
+    yield scene(bodies=[{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[5, 0, 0], [6, 0, 0], [7, 0, 0]]}},
+                        {"name": "b", "mass": 1, "mesh": {"kind": "file", "path": mesh}}],
+                motions=[{"body": "a", "vertices": [0], "follow": {"body": "b", "triangle": 0, "weights": [0.5, 0.25, 0.25]}},
+                         {"body": "b", "positions": {"file": "meshes/moving.mdd", "sha256": digest}},
+                         {"body": "a", "vertices": [1], "follow": {"body": "b", "vertex": 3}}])
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},

@@ -44,6 +44,8 @@ ONLY_READER = {
     r"does not fit between spikes": "a relation of numbers",
     r"has no tetrahedra|the body.s material has no .solid": "meshes and materials of solids, seen over two objects",
     r"is no multiple of": "a relation of two numbers",
+    r"add up to .*; they must add up to 1": "a sum",
+    r"follow\.(vertex|triangle): is \S+; it must be from 0 to": "indices within the body",
 }
 
 OTHER_TYPES = ["text", -1, 0, 0.5, 1e60, True, None, [], {}, [1, 2, 3], [[0, 0, 0]]]

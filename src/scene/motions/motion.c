@@ -13,6 +13,8 @@ static const struct tac_field motion_fields[] = {
     {.key = "vertices", .kind = TAC_FIELD_OTHER},
     {.key = "path", .kind = TAC_FIELD_OTHER},
     {.key = "rotate", .kind = TAC_FIELD_OTHER},
+    {.key = "positions", .kind = TAC_FIELD_OTHER},
+    {.key = "follow", .kind = TAC_FIELD_OTHER},
     {.key = "release", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct tac_motion, release)},
 };
 
@@ -202,16 +204,49 @@ done:
     return err;
 }
 
-/* Its path, or its rotation. */
+/* Its path, its rotation or its file; what it follows is read when all files have been. */
 static enum tac_err read_course(struct tac_reader *reader, json_t *object, const char *where, struct tac_motion *motion)
 {
+    static const char *const way[] = {"path", "rotate", "positions", "follow"};
+    enum { PATH, ROTATE, POSITIONS, FOLLOW };
     char place[TAC_WHERE];
+    json_t *given = NULL;
+    size_t which = 0, ways = 0;
     enum tac_err err = TAC_OK;
-    json_t *path = json_object_get(object, "path"), *rotate = json_object_get(object, "rotate");
-    if ((path == NULL) == (rotate == NULL))
-        TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s", path ? ", not both" : ""));
-    tac_where(place, where, path ? "path" : "rotate");
-    TAC_TRY(path ? read_path(reader, path, place, motion) : read_rotate(reader, rotate, place, motion));
+    for (size_t k = 0; k < COUNT(way); k++)
+        if (json_object_get(object, way[k]) != NULL) {
+            which = k;
+            given = json_object_get(object, way[k]);
+            ways++;
+        }
+    if (ways != 1)
+        TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s",
+                               ways > 1 ? ", not both; and neither with \"positions\" or \"follow\""
+                                        : ", or \"positions\" or \"follow\""));
+    tac_where(place, where, way[which]);
+    if (which >= POSITIONS && reader->before != NULL)
+        TAC_TRY(
+            tac_motion_copy_course(reader, &reader->before->motion[motion - reader->scene->settings->motion], motion));
+    else if (which == POSITIONS)
+        TAC_TRY(tac_scene_read_positions(reader, given, place, motion->body, motion));
+    else if (which != FOLLOW)
+        TAC_TRY(which == PATH ? read_path(reader, given, place, motion) : read_rotate(reader, given, place, motion));
+done:
+    return err;
+}
+
+static enum tac_err read_followers(struct tac_reader *reader, const json_t *motions)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t i = 0; i < json_array_size(motions); i++) {
+        json_t *follow = json_object_get(json_array_get(motions, i), "follow");
+        char where[TAC_WHERE], place[TAC_WHERE];
+        if (follow == NULL)
+            continue;
+        tac_where_index(where, "motions", i);
+        tac_where(place, where, "follow");
+        TAC_TRY(tac_scene_read_follow(reader, follow, place, &reader->scene->settings->motion[i]));
+    }
 done:
     return err;
 }
@@ -226,6 +261,7 @@ static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_
     TAC_TRY(tac_fields_read(reader, object, where, motion_fields, COUNT(motion_fields), motion));
     tac_where(place, where, "body");
     TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &body_index));
+    motion->body = body_index;
     const struct tac_body *body = &reader->scene->settings->body[body_index];
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "moves \"%.60s\", which is fixed; leave out the motion or \"fixed\"",
@@ -256,6 +292,7 @@ enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root)
         scene->mesh->moved_count++;
         TAC_TRY(read_motion(reader, json_array_get(motions, i), i, &scene->settings->motion[i]));
     }
+    TAC_TRY(read_followers(reader, motions));
 done:
     return err;
 }
