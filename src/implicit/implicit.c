@@ -1,5 +1,5 @@
 /* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
-#include "implicit/implicit_balance.h"
+#include "implicit/ranks/implicit_balance.h"
 #include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>

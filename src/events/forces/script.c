@@ -48,7 +48,7 @@ static enum tac_err make_rows(struct tac_sim *sim, tac_lid motion)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)moved->vertex_count, sizeof *id, &id));
     for (tac_lid i = 0; i < moved->vertex_count; i++)
-        id[i] = tac_sim_id(sim, moved->vertex[i]);
+        id[i] = tac_scene_id(s, moved->vertex[i]);
     TAC_TRY(tac_motion_rows(sim->ctx, s, &s->settings->motion[motion], (size_t)moved->vertex_count, id, ahead,
                             &sim->scripts.rows[motion]));
 done:

@@ -4,7 +4,7 @@
  * A rank evaluates the elements and pairs of its vertices, and looks for pairs; of the linear solver ranks have equal
  * parts whoever owns the vertices, since it gives its subdomains to those that have least.
  */
-#include "implicit/implicit_balance.h"
+#include "implicit/ranks/implicit_balance.h"
 #include "implicit/parts.h"
 #include "partition/graph_rows.h"
 
