@@ -120,7 +120,8 @@ struct tac_implicit_contact {
     size_t foreseen_count;
     struct tac_foreseen *foreseen; /* owned: ascending by key */
     double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
-    double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: kappa is a number */
+    double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: nothing has a thickness */
+    bool adapts;                   /* kappa follows from materials and forces in the step under way */
 };
 
 /* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
@@ -146,6 +147,7 @@ struct tac_implicit_part {
     double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in it, m */
     bool astray;    /* an iterate went much farther: it is to be done in halves */
     bool unsolved;  /* its last error: Newton's method found no end */
+    bool firm;      /* an earlier part of the step had such an error: pairs are at least as stiff as by default */
     bool rounding;  /* because numbers are lost to rounding */
     int64_t newton; /* iterations */
 };
@@ -250,6 +252,7 @@ struct tac_implicit {
     struct tac_implicit_system *system; /* owned */
     struct {
         int64_t parts;                                 /* in which it was done */
+        bool unsolved;                                 /* Newton's method has failed in a part of it */
         int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
         double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
         double lag_residual;                           /* tac_implicit_lag_residual() */

@@ -157,7 +157,7 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
 /* Local. kappa of a pair, by its share (weights.c, stiffness.c). */
 static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
 {
-    if (sim->contact.stiff != NULL)
+    if (sim->contact.adapts)
         return sim->newton.stiffer * (kappa > share ? kappa : share);
     return sim->contact.area != NULL ? kappa * (share * sim->weight) : kappa;
 }
@@ -242,6 +242,8 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap);
  * gap that is hardly more than rounding becomes smaller still.  Has it? */
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least);
 /* Collective. kappa by the forces at x, where it is adaptive: the least of all pairs in this step. */
+/* Local. Whether kappa follows from materials and forces in the step or part to come (contact.adapts). */
+void tac_implicit_choose_stiffness(struct tac_implicit *sim);
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 
 /* undo.c. Local. A copy of the state of now.  Collective: brings it back. */
