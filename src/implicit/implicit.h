@@ -195,8 +195,9 @@ struct tac_implicit_newton {
     double *gross;                    /* owned, (owned): sum of the sizes of what single elements push a vertex with */
     uint8_t *held;                    /* owned, (count): is not moved by Newton */
     uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
-    uint8_t *driven;                  /* owned, (bodies): motions move them as wholes, as a die or a plate of a press */
-    bool any_driven;                  /* is there such a body? */
+    uint8_t *presses;             /* owned, (bodies): as a die or a plate of a press: motions move it as a whole, or it
+                                     is a solid on which forces or pressures act */
+    bool any_driven, any_presses; /* do motions move a body as a whole; is there a body of either sort? */
     double kappa,
         pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
     double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
