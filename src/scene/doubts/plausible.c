@@ -24,13 +24,14 @@ enum { FEWEST = 200, MANY = 4 };
 
 /* ---- materials ---- */
 
-/* A number of the scene, of a unit that is `si` in SI, in a sentence: also in SI, if the scene has other units. */
-struct told {
+/* Writes a number of the scene for a sentence; its unit is `si` in SI. If the scene has other units, it is written in
+ * SI, too. */
+struct amount {
     char text[256];
 };
-static struct told told(const struct tac_reader *reader, double value, double si, const char *unit)
+static struct amount amount(const struct tac_reader *reader, double value, double si, const char *unit)
 {
-    struct told t;
+    struct amount t;
     if (si == 1)
         snprintf(t.text, sizeof t.text, "%s %s", tac_shown(value).text, unit);
     else
@@ -74,13 +75,13 @@ static void doubt_density(struct tac_reader *reader, const struct tac_material *
     if (use->tetrahedra && (m->density * solid < LIGHTEST || m->density * solid > HEAVIEST))
         tac_scene_warn(
             reader, place, "is %s: no solid is that %s (water has 1000, rubber 1100); is the unit another one?",
-            told(reader, m->density, solid, "kg/m^3").text, m->density * solid < LIGHTEST ? "light" : "heavy");
+            amount(reader, m->density, solid, "kg/m^3").text, m->density * solid < LIGHTEST ? "light" : "heavy");
     if (use->triangles && m->density * sheet > (u->given ? HEAVIEST_CLOTH : HEAVIEST_SHEET))
         tac_scene_warn(reader, place,
                        "is %s, but of triangles it is in %s/%s^2 (cotton has 0.15 kg/m^2, steel of 1 mm 8); give the "
                        "mass of a square %s",
-                       u->given ? told(reader, m->density, sheet, "kg/m^2").text : tac_shown(m->density).text, u->mass,
-                       u->length, u->given ? u->length : "metre");
+                       u->given ? amount(reader, m->density, sheet, "kg/m^2").text : tac_shown(m->density).text,
+                       u->mass, u->length, u->given ? u->length : "metre");
 }
 
 static void doubt_stiffness(struct tac_reader *reader, const struct tac_material *m, const struct use *use,
@@ -99,7 +100,7 @@ static void doubt_stiffness(struct tac_reader *reader, const struct tac_material
         tac_scene_warn(reader, place,
                        "is %s: nothing that keeps its shape is that soft (jelly has some 1e4, rubber 1e6 to 1e7); "
                        "1 MPa is 1e6",
-                       told(reader, stiffness, pascal, "Pa").text);
+                       amount(reader, stiffness, pascal, "Pa").text);
     if ((solid || stretch) && speed > FASTEST)
         tac_scene_warn(
             reader, place,

@@ -174,9 +174,9 @@ static enum tac_err check_block(struct look *l, int64_t knot, int64_t first, int
     const double dt = l->cache->t_s[knot] - l->cache->t_s[knot - 1], fastest = l->reader->scene->settings->fastest;
     for (int64_t i = 0; i < count; i++) {
         const double *x = l->x[0] + 3 * i;
-        double way[3];
-        tac_sub(way, x, l->x[1] + 3 * i);
-        const double speed = sqrt(tac_dot(way, way)) / dt;
+        double moved[3];
+        tac_sub(moved, x, l->x[1] + 3 * i);
+        const double speed = sqrt(tac_dot(moved, moved)) / dt;
         if (fabs(x[0]) > TAC_FARTHEST || fabs(x[1]) > TAC_FARTHEST || fabs(x[2]) > TAC_FARTHEST)
             return tac_scene_fail(l->reader, l->where, "vertex %lld at knot %lld (t = %.9g s) is over %g m away",
                                   (long long)(first + i), (long long)knot, l->cache->t_s[knot], TAC_FARTHEST);
