@@ -1,4 +1,4 @@
-/* solver.c: the table of solvers, and calls through it. */
+/* solver.c: has the table of solvers, and calls through it. */
 #include "solve/solver.h"
 #include "solve/invariant.h"
 #include "solve/petsc.h"
