@@ -1,4 +1,4 @@
-/* audit_report.c: what `tactus audit` prints. */
+/* audit_report.c: prints the results of `tactus audit`. */
 #include "app/audit_report.h"
 #include <tactus/exempt.h>
 
@@ -37,7 +37,7 @@ static void describe_end(const struct tac_audit_run *run, char *text, size_t siz
     }
 }
 
-/* Describes why the audited part is not what was asked for, as the end of a sentence. */
+/* Describes, as the end of a sentence, how the audited part differs from the requested one. */
 static void describe_part(const struct tac_audit_part *p, const struct tac_audit_run *run, char *text, size_t size)
 {
     char end[128], from[48] = "", until[48] = "";

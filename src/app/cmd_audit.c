@@ -36,7 +36,7 @@ done:
     return err;
 }
 
-/* Chooses the frames that were asked for, and finds how much of the run they cover. */
+/* Chooses the requested frames, and finds how much of the run they cover. */
 static void choose_frames(const struct tac_reader *r, const struct tac_audit_options *o, struct tac_audited_frames *f)
 {
     struct tac_audit_part *part = &f->part;

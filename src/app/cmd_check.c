@@ -26,8 +26,8 @@ struct arguments {
 /* The report, on rank 0. */
 struct report {
     json_t *json, *warned; /* owned */
-    FILE *text;            /* owned; NULL: no details are asked for */
-    char *written;         /* owned: the details, which come behind the summary */
+    FILE *text;            /* owned; NULL: the user wants no details */
+    char *written;         /* owned: the details, which come after the summary */
     size_t length;
 };
 

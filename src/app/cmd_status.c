@@ -121,7 +121,7 @@ static void print_table(const struct tac_look *look, int count)
 
 /* ---- JSON ---- */
 
-/* status.json, and what is known besides; NULL: out of memory. */
+/* Returns status.json with further data of the run; NULL: out of memory. */
 static json_t *json_of(const struct tac_look *look)
 {
     json_t *o = look->status != NULL ? json_copy(look->status) : json_object();

@@ -26,8 +26,8 @@ static long long number_of_either(const char *name, const char *other)
     return environment_number(name) >= 0 ? environment_number(name) : environment_number(other);
 }
 
-/* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces; who has such a build says
- * so by Open MPI's own variable (OMPI_MCA_pmix=s2). */
+/* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces. A user of such a build sets
+ * Open MPI's own variable (OMPI_MCA_pmix=s2). */
 static bool knows_slurm(void)
 {
 #ifdef OPEN_MPI

@@ -1,5 +1,4 @@
-/* main.c: the program `tactus`: finds the command, runs it on the ranks that it can use, and prints what went wrong
- * once. */
+/* main.c: the program `tactus`: finds the command, runs it on the ranks that it can use, and prints an error once. */
 #include "app/alone.h"
 #include "app/app.h"
 #include "app/launch.h"
@@ -41,7 +40,7 @@ static void print_help(void)
     printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");
 }
 
-/* Finds the command; *out stays NULL when the line asked for help or the version, which were printed. */
+/* Finds the command. *out stays NULL if the user asked for help or the version, which this function prints. */
 static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, const struct command **out)
 {
     const char *known[COMMAND_COUNT];
@@ -179,7 +178,7 @@ static enum tac_err start_mpi(struct tac_ctx *ctx, const struct tac_launch *laun
     tac_ctx_init(ctx, MPI_COMM_WORLD);
     if (ctx->size > 1 || launch->count <= 1)
         return TAC_OK;
-    ctx->rank = launch->rank; /* each process believes that it is the only one: the first prints the sentence */
+    ctx->rank = launch->rank; /* each process has started MPI alone: the first one prints the sentence */
     return tac_launch_fail(ctx, launch, *argc > 1 ? (*argv)[1] : "run");
 }
 

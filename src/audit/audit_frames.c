@@ -1,4 +1,4 @@
-/* audit_frames.c: the audit of stored frames, each by itself. It proves nothing about the time between them
+/* audit_frames.c: audits stored frames, each by itself. This proves nothing about the time between them
  * (docs/explanation/audit.md, Frames). */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ static bool is_crossing(const struct tac_overlap *o)
     return o->kind == TAC_OVERLAP_EDGE_TRIANGLE || o->kind == TAC_OVERLAP_EDGE_CROSSES_EDGE;
 }
 
-/* Radii count where a particle takes part; of two surfaces of different bodies overlap.h lists more than an audit asks.
+/* Radii count only in pairs with a particle. For two surfaces of different bodies overlap.h lists more than the audit
+ * needs.
  */
 static bool counts(const struct tac_scene *s, const struct tac_overlap *o, double largest)
 {

@@ -1,5 +1,5 @@
-/* base.c: the context of a program: errors and warnings in one sentence, agreement of all ranks on an error code,
- * memory, and the wall clock. */
+/* base.c: has the functions of the context: errors and warnings in one sentence, agreement of all ranks on an error
+ * code, memory, and the wall clock. */
 #include "base/hooks.h"
 
 #include <stdarg.h>

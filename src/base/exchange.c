@@ -1,4 +1,4 @@
-/* exchange.c: sends records between all ranks, and tells which rank keeps which block of ids. */
+/* exchange.c: sends records between all ranks, and finds which rank keeps which block of ids. */
 #include "base/exchange.h"
 
 #include <limits.h>

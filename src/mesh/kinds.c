@@ -1,4 +1,4 @@
-/* kinds.c: the table of mesh kinds: their names, parameters, help texts and generators (docs/reference/meshes.md,
+/* kinds.c: has the table of mesh kinds: their names, parameters, help texts and generators (docs/reference/meshes.md,
  * Kinds). */
 #include "mesh/kinds.h"
 

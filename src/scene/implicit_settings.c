@@ -247,7 +247,7 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
-/* What asks for the state now and then. */
+/* Checks the keys that need the state at intervals. */
 static enum tac_err check_multiple(struct tac_reader *reader, const char *where, double every_s)
 {
     if (is_multiple(reader->scene, every_s))

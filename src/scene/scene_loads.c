@@ -240,7 +240,7 @@ done:
     return err;
 }
 
-/* ---- what they act on ---- */
+/* ---- the elements on which they act ---- */
 
 struct block_sets {
     tac_lid first;

@@ -1,8 +1,8 @@
-/* times.c: the quantum of a scene, and its times in quanta: its end, and the grid that frames lie on.
+/* times.c: computes the quantum of a scene, and its times in quanta: its end, and the grid on which frames lie.
  *
  * A user writes a time between frames in decimal, and 30 times 0.02 is to be 0.6.  The double nearest to 0.02 is not
- * 0.02, so frame k is worked out from the shortest decimal that reads back as that double, which is what the user
- * wrote: in whole numbers, rounded once. */
+ * 0.02, so the time of frame k is computed from the shortest decimal that reads back as that double, which is what the
+ * user wrote, in whole numbers, and rounded once. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>

@@ -146,7 +146,7 @@ done:
     return err;
 }
 
-/* The data behind the '_', which need not be XML: the parser stops here. */
+/* The data after the '_' need not be XML: the parser stops here. */
 static enum tac_err begin_appended(struct vtu *v, const char *const *list)
 {
     const long at = XML_GetCurrentByteIndex(v->parser) + XML_GetCurrentByteCount(v->parser);

@@ -1,5 +1,5 @@
-/* plausible.c: warnings about numbers and meshes that are valid and hardly what was meant: a unit that is another one,
- * a mesh that falls apart, triangles that face the wrong way.  One sentence each; nothing is refused. */
+/* plausible.c: warns about numbers and meshes that are valid but implausible: a wrong unit, a mesh that falls apart,
+ * triangles with the wrong orientation. There is one sentence for each; nothing is refused. */
 #include "base/exchange.h"
 #include "scene/scene_read.h"
 
@@ -8,18 +8,19 @@
 #include <tactus/accum.h>
 #include <tactus/math.h>
 
-/* Beyond these nothing is that could be touched. */
+/* No material that one can touch is beyond these limits. */
 #define SOFTEST 100.        /* Pa: a pudding has some 1000 */
 #define LIGHTEST 5.         /* kg/m^3: the lightest foams have 10 */
 #define HEAVIEST 25000.     /* kg/m^3: osmium has 22,600 */
 #define HEAVIEST_SHEET 200. /* kg/m^2: steel of 25 mm */
 #define HEAVIEST_CLOTH 30.  /* likewise, of a scene that says its units: steel of 4 mm */
 #define FASTEST 2e4         /* m/s, of sound: diamond has 18,000 */
-/* Of the mean edge: a thicker layer is felt before shapes are seen. */
+/* Times the mean edge: a thicker layer acts at distances larger than the features of the mesh. */
 #define THICKEST .5
-/* Energy of stretching that folds of an eighth of the sheet cost, over what weight gains: what is more stands. */
+/* The energy of stretching in folds of an eighth of the sheet, over the energy that weight gains: with a larger ratio
+ * the sheet stands. */
 #define LOCKED 3.
-/* Vertices of a rank, and ranks: fewer of the first on more of the second wait more than they work. */
+/* Vertices of a rank, and ranks: with fewer vertices on more ranks, ranks wait more than they work. */
 enum { FEWEST = 200, MANY = 4 };
 
 /* ---- materials ---- */
@@ -317,7 +318,7 @@ struct side {
     int64_t up;
 };
 
-/* Edges that two triangles go along in the same direction: one of them faces the other way. */
+/* Counts edges that two triangles have in the same direction: one of them has the opposite orientation. */
 static enum tac_err count_flips(struct tac_reader *reader, tac_lid b, int64_t *flips)
 {
     const struct tac_body *body = &reader->scene->settings->body[b];

@@ -204,7 +204,7 @@ done:
     return err;
 }
 
-/* Its path, its rotation or its file; what it follows is read when all files have been. */
+/* Reads the path, the rotation or the file of a motion; `follow` is read after all files. */
 static enum tac_err read_course(struct tac_reader *reader, json_t *object, const char *where, struct tac_motion *motion)
 {
     static const char *const form[] = {"path", "rotate", "positions", "follow"};
