@@ -71,7 +71,7 @@ struct tac_launch tac_launch_look(void)
 enum tac_err tac_launch_fail(struct tac_ctx *ctx, const struct tac_launch *launch, const char *command)
 {
     return tac_fail(ctx, TAC_ERR_INPUT,
-                    "%d processes were started in a way that this MPI library does not understand, so they cannot find "
-                    "each other; start them with 'srun --mpi=pmix tactus %s ...' or with 'mpirun tactus %s ...'",
+                    "%d processes were started by a launcher that this MPI library does not support, so they cannot "
+                    "find each other; start them with 'srun --mpi=pmix tactus %s ...' or with 'mpirun tactus %s ...'",
                     launch->count, command, command);
 }

@@ -16,7 +16,7 @@ struct command {
 
 static const struct command COMMANDS[] = {
     {"run", tac_cmd_run, "run a scene"},
-    {"check", tac_cmd_check, "validate a scene, describe it, and tell what its run will cost"},
+    {"check", tac_cmd_check, "validate a scene, describe it, and estimate what its run will cost"},
     {"mesh", tac_cmd_mesh, "make a mesh and write it to a file"},
     {"info", tac_cmd_info, "what a frames file, run folder or mesh holds"},
     {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
@@ -37,7 +37,7 @@ static void print_help(void)
         "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");
+    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' prints the version and commit.\n");
 }
 
 /* Finds the command. *out stays NULL if the user asked for help or the version, which this function prints. */
@@ -65,10 +65,9 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
             *out = &COMMANDS[i];
     }
     if (*out == NULL && word[0] == '-')
-        return tac_fail(
-            ctx, TAC_ERR_INPUT,
-            "unknown option '%.100s' in the place of a command; options come after it: tactus COMMAND %.100s", word,
-            word);
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "unknown option '%.100s' instead of a command; options come after it: tactus COMMAND %.100s",
+                        word, word);
     if (*out == NULL) {
         const char *near = tac_nearest(word, known, COMMAND_COUNT);
         if (near != NULL)

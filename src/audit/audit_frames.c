@@ -95,7 +95,7 @@ enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, cons
         const int64_t n = last - k < AT_ONCE ? last - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &frame[k], (int)(n * (int64_t)sizeof *frame), MPI_BYTE, MPI_BOR, ctx->comm) !=
             MPI_SUCCESS)
-            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged what they know of the frames"));
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged data of the frames"));
     }
 done:
     return err;

@@ -246,7 +246,7 @@ static enum tac_err share(struct tac_ctx *ctx, struct tac_audit_plan *plan)
         const int64_t n = plan->count - k < AT_ONCE ? plan->count - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &plan->group[k], (int)(n * (int64_t)sizeof *plan->group), MPI_BYTE, MPI_BOR,
                           ctx->comm) != MPI_SUCCESS)
-            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged what they know of the record");
+            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged data of the record");
     }
     return TAC_OK;
 }

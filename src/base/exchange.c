@@ -265,7 +265,7 @@ static enum tac_err keep_portion(struct tac_ctx *ctx, const int64_t *came, const
     char *memory = realloc(*all, (*total + more) * size);
     if (memory == NULL)
         return tac_fail(ctx, TAC_ERR_RUN,
-                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        "out of memory: %zu bytes were requested; use a smaller scene or a machine with more memory",
                         (*total + more) * size);
     memcpy(memory + *total * size, portion, more * size);
     *all = memory;

@@ -12,11 +12,10 @@ static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene
     const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
     if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
         return TAC_OK;
-    return tac_fail(
-        ctx, TAC_ERR_INPUT,
-        "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; ask for "
-        "a multiple of integrator.step_s",
-        (double)end * q, h);
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; "
+                    "use a multiple of integrator.step_s",
+                    (double)end * q, h);
 }
 
 static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
@@ -44,7 +43,7 @@ static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, 
     return tac_fail(
         sim->ctx, TAC_ERR_INPUT,
         "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
-        "at %.9g s; ask for a multiple of integrator.step_s",
+        "at %.9g s; use a multiple of integrator.step_s",
         (double)limit * sim->scene->settings->quantum_s, sim->scale.h, (double)end * sim->scene->settings->quantum_s);
 }
 

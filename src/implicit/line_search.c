@@ -63,7 +63,7 @@ enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, d
         if (*value <= most)
             break;
         if (halving == HALVINGS || !(share > 0))
-            TAC_TRY(tac_implicit_fail_step(sim, "finds no way down"));
+            TAC_TRY(tac_implicit_fail_step(sim, "finds no descent"));
         share *= .5;
     }
     tac_implicit_note_direction(sim, halving == 0 && bound >= TAC_GOOD);

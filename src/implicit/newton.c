@@ -233,7 +233,7 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         double gap;
         TAC_TRY(tac_implicit_least_gap(sim, &gap));
         if (gap < fmin(TAC_NEAREST * sim->scale.size_m, sim->newton.start_gap))
-            TAC_TRY(tac_implicit_fail_step(sim, "brings surfaces nearer to each other than rounding can tell"));
+            TAC_TRY(tac_implicit_fail_step(sim, "brings surfaces nearer to each other than rounding can resolve"));
         const bool stiffer = tac_implicit_stiffen(sim, gap);
         known = *there && !stiffer; /* the potential has not changed */
         ready = speed <= sim->scale.velocity_tol && !loose && known && tac_implicit_is_exact(sim);

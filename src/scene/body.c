@@ -207,7 +207,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
         !reader->scene->settings->body[index].fixed)
         TAC_TRY(
             tac_scene_fail(reader, place,
-                           "asks for tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
+                           "requests tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
                            "or leave \"fill\" out"));
     TAC_TRY(tac_scene_resolve_path(reader, spec, "path"));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);

@@ -53,7 +53,7 @@ static enum tac_err fail_stored(struct tac_reader *reader, const char *what)
 {
     return tac_fail(reader->ctx, TAC_ERR_INPUT,
                     "the checkpoint holds a scene that this version (%s) cannot go on with: %s; use the version that "
-                    "wrote it, or start anew without --restart",
+                    "wrote it, or start again without --restart",
                     tac_version(), what);
 }
 

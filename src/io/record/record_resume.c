@@ -390,7 +390,7 @@ static void warn_of_gaps(struct tac_ctx *ctx, const struct plan *p, bool there, 
         tac_warn(ctx, "'%s' ends at t = %.9g s: give --record again to go on with it", p->path,
                  connects ? now_s : covered_s);
     else if (record && !connects)
-        tac_warn(ctx, "'%s' has no breakpoints from t = %.9g s to t = %.9g s, which this run goes on from", p->path,
+        tac_warn(ctx, "'%s' has no breakpoints from t = %.9g s to t = %.9g s, where this run goes on", p->path,
                  covered_s, now_s);
 }
 

@@ -232,7 +232,7 @@ enum tac_err tac_vtu_decode(struct tac_ctx *ctx, const char *path, const struct 
         if (f->data == NULL)
             return fail_data(&s, "lies in appended data, which the file has not; it is cut off");
         if (a->offset > (uint64_t)(f->data_end - f->data))
-            return fail_data(&s, "begins behind the end of the appended data; the file is cut off");
+            return fail_data(&s, "begins after the end of the appended data; the file is cut off");
         s.at = f->data + a->offset;
         s.end = f->data_end;
         s.base64 = !f->raw;

@@ -449,7 +449,7 @@ static enum tac_err doubt_foreign(struct tac_reader *reader, tac_lid b, const st
     if (flips > 0)
         tac_scene_warn(
             reader, place,
-            "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
+            "has %lld edges at which one of the two triangles of \"%.60s\" has the opposite orientation: pressure and "
             "bending depend on the side; give all triangles the same orientation",
             (long long)flips, body->name);
 done:
