@@ -31,9 +31,9 @@ void tac_check_print(FILE *text, const char *path, const json_t *report);
 void tac_check_summary(FILE *text, const char *path, const json_t *report, int64_t warnings);
 
 /* Local. Describes what the engine makes of the scene, by the same conventions. The keys are periods [{period, spring,
- * cst, hinge, gravity}], ticks_per_second, nest [{pair, layers, rungs}], rest, shake, overlaps. TAC_ERR_INPUT for
- * periods that are too short and for surfaces that overlap at the start, which are written to dir/overlaps.obj unless
- * dir is NULL. */
+ * cst, hinge, gravity}], ticks_per_second, layer_stack [{pair, layers, layer_groups}], rest, shake, overlaps.
+ * TAC_ERR_INPUT for periods that are too short and for surfaces that overlap at the start, which are written to
+ * dir/overlaps.obj unless dir is NULL. */
 enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, json_t *report,
                               FILE *text);
 

@@ -1,4 +1,4 @@
-/* app.h: the program's commands and its option parser. Each command is a file cmd_NAME.c. */
+/* app.h: declares the program's commands and its option parser. Each command has a file cmd_NAME.c. */
 #ifndef TACTUS_APP_APP_H
 #define TACTUS_APP_APP_H
 

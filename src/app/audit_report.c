@@ -1,4 +1,4 @@
-/* audit_report.c: what `tactus audit` prints. */
+/* audit_report.c: prints the results of `tactus audit`. */
 #include "app/audit_report.h"
 #include <tactus/exempt.h>
 
@@ -27,7 +27,7 @@ static void describe_end(const struct tac_audit_run *run, char *text, size_t siz
         snprintf(text, size, "which failed");
         break;
     case TAC_AUDIT_RUNNING:
-        snprintf(text, size, "which is still under way");
+        snprintf(text, size, "which is still running");
         break;
     case TAC_AUDIT_KILLED:
         snprintf(text, size, "which was killed");
@@ -37,13 +37,13 @@ static void describe_end(const struct tac_audit_run *run, char *text, size_t siz
     }
 }
 
-/* Describes why the audited part is not what was asked for, as the end of a sentence. */
+/* Describes, as the end of a sentence, how the audited part differs from the requested one. */
 static void describe_part(const struct tac_audit_part *p, const struct tac_audit_run *run, char *text, size_t size)
 {
     char end[128], from[48] = "", until[48] = "";
     describe_end(run, end, sizeof end);
     if (isnan(p->looked_s[0])) {
-        snprintf(text, size, "there is nothing of the time that was asked for");
+        snprintf(text, size, "it has nothing of the requested time");
         return;
     }
     if (!isnan(p->asked_s[0]) || !isnan(p->asked_s[1])) {
@@ -52,14 +52,14 @@ static void describe_part(const struct tac_audit_part *p, const struct tac_audit
             snprintf(first, sizeof first, "t = %.17g s", p->asked_s[0]);
         if (!isnan(p->asked_s[1]))
             snprintf(last, sizeof last, "t = %.17g s", p->asked_s[1]);
-        snprintf(text, size, "the run from %s to %s was asked for, %s", first, last, end);
+        snprintf(text, size, "the run from %s to %s was requested, %s", first, last, end);
         return;
     }
     if (!p->reaches[0])
         snprintf(from, sizeof from, " --from %.17g", p->looked_s[0]);
     if (!p->reaches[1])
         snprintf(until, sizeof until, " --until %.17g", p->looked_s[1]);
-    snprintf(text, size, "that is only %s of the run, %s;%s%s asks for just that",
+    snprintf(text, size, "that is only %s of the run, %s;%s%s requests just that",
              p->reaches[0]   ? "a beginning"
              : p->reaches[1] ? "an end"
                              : "a part",
@@ -164,7 +164,7 @@ static void record_sentence(const struct tac_audited *a, const struct tac_audit_
     else if (r->proven) {
         describe_end(a->run, why, sizeof why);
         snprintf(text, size,
-                 "proven: nothing passed through anything in [%.17g, %.17g] s, as was asked; not all of the run, %s",
+                 "proven: nothing passed through anything in [%.17g, %.17g] s, as requested; not all of the run, %s",
                  s[0], s[1], why);
     } else if (bad > 0) {
         snprintf(text, size,

@@ -1,4 +1,4 @@
-/* audit_report.h: what `tactus audit` prints. */
+/* audit_report.h: declares the output of `tactus audit`. */
 #ifndef TACTUS_APP_AUDIT_REPORT_H
 #define TACTUS_APP_AUDIT_REPORT_H
 
@@ -33,7 +33,7 @@ enum tac_err tac_audit_print_frames_json(struct tac_ctx *ctx, const struct tac_a
                                          const struct tac_audited_frames *f);
 void tac_audit_print_frames(const struct tac_audited *a, const struct tac_audited_frames *f);
 
-/* Local. Are all frames that were asked for free of crossings? */
+/* Local. Returns whether all requested frames are free of crossings. */
 bool tac_audit_frames_good(const struct tac_audited_frames *f);
 
 #endif

@@ -36,7 +36,7 @@ done:
     return err;
 }
 
-/* Chooses the frames that were asked for, and finds how much of the run they cover. */
+/* Chooses the requested frames, and finds how much of the run they cover. */
 static void choose_frames(const struct tac_reader *r, const struct tac_audit_options *o, struct tac_audited_frames *f)
 {
     struct tac_audit_part *part = &f->part;
@@ -153,7 +153,7 @@ enum tac_err tac_cmd_audit(struct tac_ctx *ctx, int argc, char **argv)
         {"--frames", TAC_OPTION_FLAG, &frames, NULL, "look at the stored frames instead, each by itself"},
         {"--memory", TAC_OPTION_NUMBER, &memory_mb, "MB", "what a rank's breakpoints may take (default 256)"},
         {"--query-all", TAC_OPTION_FLAG, &options.query_all, NULL,
-         "ask collision detection about every single piece (slow)"},
+         "query collision detection for every single piece (slow)"},
         {"--json", TAC_OPTION_FLAG, &as_json, NULL, "print JSON"}};
     const size_t option_count = sizeof option / sizeof option[0];
     TAC_TRY(tac_options_parse(ctx, "audit", argc, argv, option, option_count, &dir, 1, &count, &help));

@@ -12,8 +12,8 @@
 static const char usage[] =
     "SCENE [-o DIR] [--set path=value ...] [--pilot SECONDS [--restart FILE|DIR]] [--details] [--json]";
 static const char about[] =
-    "Reads a scene as 'tactus run' would, refuses what cannot be run, and tells in ten lines what it is.\n"
-    "With --pilot it runs the scene for so many seconds, writes nothing, and tells what the whole run will cost.\n"
+    "Reads a scene as 'tactus run' would, refuses what cannot be run, and describes it in ten lines.\n"
+    "With --pilot it runs the scene for so many seconds, writes nothing, and estimates what the whole run will cost.\n"
     "Exit code 0: the scene is sound; 2: it is not, and the sentence on stderr says why; 3: the pilot run failed.";
 
 struct arguments {
@@ -26,8 +26,8 @@ struct arguments {
 /* The report, on rank 0. */
 struct report {
     json_t *json, *warned; /* owned */
-    FILE *text;            /* owned; NULL: no details are asked for */
-    char *written;         /* owned: the details, which come behind the summary */
+    FILE *text;            /* owned; NULL: the user wants no details */
+    char *written;         /* owned: the details, which come after the summary */
     size_t length;
 };
 
@@ -174,11 +174,11 @@ enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv)
         {"-o", TAC_OPTION_STRING, &a.dir, "DIR", "folder for overlaps.obj, written when surfaces overlap"},
         {"--set", TAC_OPTION_LIST, &a.set, "path=value", "change a key of the scene, e.g. contact.restitution=0.5"},
         {"--pilot", TAC_OPTION_NUMBER, &a.pilot, "SECONDS",
-         "run the scene for so long, in memory, and tell what the whole run will cost"},
+         "run the scene for so long, in memory, and estimate what the whole run will cost"},
         {"--restart", TAC_OPTION_STRING, &a.restart, "FILE|DIR",
          "with --pilot: begin at a checkpoint, or at the newest whole one in a run folder"},
         {"--details", TAC_OPTION_FLAG, &a.details, NULL,
-         "then tell the rest: materials, bodies, periods, layers, costs"},
+         "then print the rest: materials, bodies, periods, layers, costs"},
         {"--json", TAC_OPTION_FLAG, &a.json, NULL, "print the report as JSON"},
     };
     const size_t options = sizeof option / sizeof option[0];

@@ -15,7 +15,7 @@ static bool is_table(const struct tac_comparison *c, const struct tac_tally *t)
     return t == &c->tally[TAC_ENERGY] || t >= &c->tally[TAC_REACTIONS];
 }
 
-/* Is there something to tell? */
+/* Returns whether there is something to print. */
 static bool is_compared(const struct tac_comparison *c, int tally)
 {
     return tally == TAC_ENERGY      ? c->has_energy

@@ -346,7 +346,7 @@ enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv)
     if (help) {
         tac_options_help(
             "info", "FILE|DIR [--digest] [--json]",
-            "Tells what a run folder, a frames.h5, a checkpoint, a record.h5 or a mesh (OBJ, PLY, STL, Gmsh, HDF5) "
+            "Describes a run folder, a frames.h5, a checkpoint, a record.h5 or a mesh (OBJ, PLY, STL, Gmsh, HDF5) "
             "holds.\n"
             "With --digest it prints the SHA-256 of the positions and velocities of all frames of a run: runs of one\n"
             "scene have the same, on any number of ranks and on any machine.",

@@ -7,7 +7,7 @@
 #include <tactus/export.h>
 #include <tactus/reader.h>
 
-/* FILE with .xdmf in the place of its ending. */
+/* Returns FILE with the extension .xdmf. */
 static enum tac_err index_name(struct tac_ctx *ctx, const char *path, char **out)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

@@ -130,7 +130,7 @@ enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv)
                        "--restart DIR --branch --set contact.friction=0.1 -o NEW");
     } else if (count < 1 && !a.restart) {
         err = tac_fail(ctx, TAC_ERR_INPUT,
-                       "tactus run needs a scene: tactus run SCENE [-o DIR]; 'tactus run -h' tells the rest");
+                       "tactus run needs a scene: tactus run SCENE [-o DIR]; 'tactus run -h' has the rest");
     } else {
         err = run_scene_file(ctx, &a, argc, argv);
     }

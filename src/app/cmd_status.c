@@ -11,10 +11,10 @@
 #include <tactus/report.h>
 
 static const char about[] =
-    "Tells how far the run in the folder DIR is, or how it ended. Of several folders, or of a sweep's folder, it "
+    "Prints how far the run in the folder DIR is, or how it ended. Of several folders, or of a sweep's folder, it "
     "prints a\n"
     "table. A run of jobs/submit may also be pending, starting, waiting (after a failure) or requeued; where Slurm's\n"
-    "squeue is there, it is asked why. It needs no MPI, and runs on a login node.";
+    "squeue is installed, it gives the reason. It needs no MPI, and runs on a login node.";
 
 static const char *status_text(const json_t *o, const char *key)
 {
@@ -121,7 +121,7 @@ static void print_table(const struct tac_look *look, int count)
 
 /* ---- JSON ---- */
 
-/* status.json, and what is known besides; NULL: out of memory. */
+/* Returns status.json with further data of the run; NULL: out of memory. */
 static json_t *json_of(const struct tac_look *look)
 {
     json_t *o = look->status != NULL ? json_copy(look->status) : json_object();

@@ -26,8 +26,8 @@ static long long number_of_either(const char *name, const char *other)
     return environment_number(name) >= 0 ? environment_number(name) : environment_number(other);
 }
 
-/* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces; who has such a build says
- * so by Open MPI's own variable (OMPI_MCA_pmix=s2). */
+/* Open MPI aborts under srun without PMIx unless it was built for Slurm's older interfaces. A user of such a build sets
+ * Open MPI's own variable (OMPI_MCA_pmix=s2). */
 static bool knows_slurm(void)
 {
 #ifdef OPEN_MPI
@@ -71,7 +71,7 @@ struct tac_launch tac_launch_look(void)
 enum tac_err tac_launch_fail(struct tac_ctx *ctx, const struct tac_launch *launch, const char *command)
 {
     return tac_fail(ctx, TAC_ERR_INPUT,
-                    "%d processes were started in a way that this MPI library does not understand, so they cannot find "
-                    "each other; start them with 'srun --mpi=pmix tactus %s ...' or with 'mpirun tactus %s ...'",
+                    "%d processes were started by a launcher that this MPI library does not support, so they cannot "
+                    "find each other; start them with 'srun --mpi=pmix tactus %s ...' or with 'mpirun tactus %s ...'",
                     launch->count, command, command);
 }

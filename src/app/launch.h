@@ -11,7 +11,7 @@
 #include <tactus/base.h>
 
 enum tac_launch_how {
-    TAC_LAUNCH_ALONE,      /* one process, whatever a batch system's variables say */
+    TAC_LAUNCH_ALONE,      /* one process, for any values of a batch system's variables */
     TAC_LAUNCH_TOGETHER,   /* by mpirun, or what else MPI understands */
     TAC_LAUNCH_PERHAPS,    /* by a process manager that some builds of MPI understand */
     TAC_LAUNCH_UNCONNECTED /* several by srun, with nothing to find each other by */

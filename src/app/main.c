@@ -1,5 +1,4 @@
-/* main.c: the program `tactus`: finds the command, runs it on the ranks that it can use, and prints what went wrong
- * once. */
+/* main.c: the program `tactus`: finds the command, runs it on the ranks that it can use, and prints an error once. */
 #include "app/alone.h"
 #include "app/app.h"
 #include "app/launch.h"
@@ -17,7 +16,7 @@ struct command {
 
 static const struct command COMMANDS[] = {
     {"run", tac_cmd_run, "run a scene"},
-    {"check", tac_cmd_check, "validate a scene, describe it, and tell what its run will cost"},
+    {"check", tac_cmd_check, "validate a scene, describe it, and estimate what its run will cost"},
     {"mesh", tac_cmd_mesh, "make a mesh and write it to a file"},
     {"info", tac_cmd_info, "what a frames file, run folder or mesh holds"},
     {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
@@ -38,10 +37,10 @@ static void print_help(void)
         "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' tells the version and commit.\n");
+    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' prints the version and commit.\n");
 }
 
-/* Finds the command; *out stays NULL when the line asked for help or the version, which were printed. */
+/* Finds the command. *out stays NULL if the user asked for help or the version, which this function prints. */
 static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, const struct command **out)
 {
     const char *known[COMMAND_COUNT];
@@ -66,10 +65,9 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
             *out = &COMMANDS[i];
     }
     if (*out == NULL && word[0] == '-')
-        return tac_fail(
-            ctx, TAC_ERR_INPUT,
-            "unknown option '%.100s' in the place of a command; options come after it: tactus COMMAND %.100s", word,
-            word);
+        return tac_fail(ctx, TAC_ERR_INPUT,
+                        "unknown option '%.100s' instead of a command; options come after it: tactus COMMAND %.100s",
+                        word, word);
     if (*out == NULL) {
         const char *near = tac_nearest(word, known, COMMAND_COUNT);
         if (near != NULL)
@@ -179,7 +177,7 @@ static enum tac_err start_mpi(struct tac_ctx *ctx, const struct tac_launch *laun
     tac_ctx_init(ctx, MPI_COMM_WORLD);
     if (ctx->size > 1 || launch->count <= 1)
         return TAC_OK;
-    ctx->rank = launch->rank; /* each process believes that it is the only one: the first prints the sentence */
+    ctx->rank = launch->rank; /* each process has started MPI alone: the first one prints the sentence */
     return tac_launch_fail(ctx, launch, *argc > 1 ? (*argv)[1] : "run");
 }
 

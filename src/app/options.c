@@ -127,7 +127,7 @@ enum tac_err tac_options_parse(struct tac_ctx *ctx, const char *command, int arg
     *help = false;
     if (count != NULL)
         *count = 0;
-    /* Help is given whatever else the line says; no value can be -h, so looking first is safe. */
+    /* Help has priority over everything else on the line. No value can be -h, so it is safe to look for -h first. */
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (is_help(argv[i])) {
             *help = true;

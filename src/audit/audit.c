@@ -38,7 +38,7 @@ void tac_audit_list(struct tac_audit_report *report, const struct tac_audit_plac
     report->place[at] = *place;
 }
 
-/* ---- the work, and who does it ---- */
+/* ---- the distribution of the work ---- */
 
 struct work {
     struct tac_ctx *ctx;
@@ -50,7 +50,7 @@ struct work {
     struct tac_audit_portion portion;
     struct tac_audit_slab slab;
     bool query_all;
-    int64_t unit; /* counts what is distributed */
+    int64_t unit; /* number of the unit of work that is distributed */
 };
 
 /* The scene's x becomes the places where the slab begins or, `end`, ends. */
@@ -88,7 +88,7 @@ static enum tac_err look_at_start(struct work *w)
     for (size_t i = 0; i < overlaps->count; i++) {
         const struct tac_overlap *o = &overlaps->overlap[i];
         if (o->kind != TAC_OVERLAP_EDGE_TRIANGLE && o->kind != TAC_OVERLAP_EDGE_CROSSES_EDGE)
-            continue; /* the pairs' own proofs tell of these */
+            continue; /* the proofs of these pairs report them */
         w->report->start_crossing++;
         tac_audit_list(w->report,
                        &(struct tac_audit_place){.t_s = w->recorded->file->quantum_s * (double)w->slab.t[0],
@@ -136,7 +136,8 @@ static bool portion_ends(const struct tac_audit_group *g, int64_t k)
     return g->portion_ends[k / 8] >> k % 8 & 1;
 }
 
-/* Our slabs of begin .. end - 1 of group g, which are read at once. `run` slabs in a row go to one rank. */
+/* Audits this rank's slabs of begin .. end - 1 of group g, which are read together. `run` consecutive slabs go to one
+ * rank. */
 static enum tac_err do_portion(struct work *w, int64_t g, int64_t begin, int64_t end, int64_t run, bool start)
 {
     enum tac_err err = TAC_OK;
@@ -169,7 +170,8 @@ static enum tac_err do_ours(struct work *w)
     int64_t slabs = 0;
     for (int64_t g = 0; g < plan->count; g++)
         slabs += plan->group[g].t[0] < plan->group[g].t[1] ? plan->group[g].slabs : 0;
-    /* Enough units for all to have about the same, each in few pieces: what is read at once is best used at once. */
+    /* Chooses the units so that all ranks have about equal work, each in few pieces, because slabs that are read
+     * together should be used together. */
     const int64_t run = 1 + slabs / (16 * (int64_t)w->ctx->size);
     w->search = (struct tac_audit_search){.ctx = w->ctx,
                                           .scene = w->scene,
@@ -319,7 +321,7 @@ static void add_ties(const struct tac_audit_plan *plan, const struct tac_recorde
     }
 }
 
-/* Is it the run's record, and all of what was asked for? */
+/* Returns whether the record belongs to the run and covers all that was requested. */
 static void see_run(const struct tac_recorded *recorded, const struct tac_audit_options *options, const bool late[2],
                     struct tac_audit_report *report)
 {

@@ -1,4 +1,4 @@
-/* audit_frames.c: the audit of stored frames, each by itself. It proves nothing about the time between them
+/* audit_frames.c: audits stored frames, each by itself. This proves nothing about the time between them
  * (docs/explanation/audit.md, Frames). */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ static bool is_crossing(const struct tac_overlap *o)
     return o->kind == TAC_OVERLAP_EDGE_TRIANGLE || o->kind == TAC_OVERLAP_EDGE_CROSSES_EDGE;
 }
 
-/* Radii count where a particle takes part; of two surfaces of different bodies overlap.h lists more than an audit asks.
+/* Radii count only in pairs with a particle. For two surfaces of different bodies overlap.h lists more than the audit
+ * needs.
  */
 static bool counts(const struct tac_scene *s, const struct tac_overlap *o, double largest)
 {
@@ -94,7 +95,7 @@ enum tac_err tac_audit_frames(struct tac_ctx *ctx, struct tac_scene *scene, cons
         const int64_t n = last - k < AT_ONCE ? last - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &frame[k], (int)(n * (int64_t)sizeof *frame), MPI_BYTE, MPI_BOR, ctx->comm) !=
             MPI_SUCCESS)
-            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged what they know of the frames"));
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged data of the frames"));
     }
 done:
     return err;

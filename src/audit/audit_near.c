@@ -1,5 +1,5 @@
-/* audit_near.c: distance of two primitives and the direction between their closest points, for one instant and along a
- * fixed direction. The audit has its own version, so that it shares no code with contact discovery. */
+/* audit_near.c: computes the distance of two primitives and the direction between their closest points, for one instant
+ * and along a fixed direction. The audit has its own version, so that it shares no code with contact discovery. */
 #include "audit/audit_room.h"
 
 #include <math.h>

@@ -252,7 +252,7 @@ static enum tac_err edges_against(struct tac_audit_search *s, const struct near 
     enum tac_err err = TAC_OK;
     for (int i = 0; i < a->edges; i++)
         for (int j = 0; j < b->edges; j++) {
-            /* The result must not depend on which of the two the tree met first. */
+            /* The result must not depend on the order in which the tree visits the two. */
             const bool turn = b->edge_id[j] < a->edge_id[i];
             const struct near *p = turn ? b : a, *q = turn ? a : b;
             const int k = turn ? j : i, l = turn ? i : j;

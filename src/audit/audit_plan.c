@@ -202,7 +202,7 @@ done:
     return err;
 }
 
-/* Our share of the groups that have some of the time asked for. */
+/* Reads this rank's share of the groups that overlap the requested time. */
 static enum tac_err look_at_ours(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
                                  const struct tac_reader *frames, const tac_time asked[2], int64_t most_rows,
                                  struct tac_audit_plan *plan)
@@ -238,7 +238,7 @@ done:
     return err;
 }
 
-/* The ranks' shares put together; the zeroes of those who did not look do no harm. */
+/* Joins the shares of the ranks; ranks that did not read a group add zeroes. */
 static enum tac_err share(struct tac_ctx *ctx, struct tac_audit_plan *plan)
 {
     enum { AT_ONCE = 1 << 16 };
@@ -246,7 +246,7 @@ static enum tac_err share(struct tac_ctx *ctx, struct tac_audit_plan *plan)
         const int64_t n = plan->count - k < AT_ONCE ? plan->count - k : AT_ONCE;
         if (MPI_Allreduce(MPI_IN_PLACE, &plan->group[k], (int)(n * (int64_t)sizeof *plan->group), MPI_BYTE, MPI_BOR,
                           ctx->comm) != MPI_SUCCESS)
-            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged what they know of the record");
+            return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while the ranks exchanged data of the record");
     }
     return TAC_OK;
 }
@@ -287,8 +287,8 @@ static tac_time quanta(const struct tac_recorded *recorded, double t_s, tac_time
     return isnan(t_s) ? otherwise : t < most ? (tac_time)t : (tac_time)most;
 }
 
-/* The time asked for, and whether the record has its two ends.  The grid of frames is one of 2^16 quanta: within that
- * of the record's own ends, they are what is meant. */
+/* Finds the requested time, and whether the record has its two ends. The grid of frames has 2^16 quanta, so a requested
+ * end within that distance of an end of the record means that end. */
 static void see_asked(const struct tac_recorded *recorded, const struct tac_audit_options *options, tac_time asked[2],
                       bool late[2])
 {
@@ -308,7 +308,7 @@ static void see_asked(const struct tac_recorded *recorded, const struct tac_audi
     late[1] = !isnan(options->until_s) && asked[1] > has[1];
 }
 
-/* Leaves of the groups what was asked for. */
+/* Restricts the groups to the requested time. */
 static void cut(const tac_time asked[2], struct tac_audit_plan *plan)
 {
     for (int64_t k = 0; k < plan->count; k++) {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-/* A gap within this share of the smallest one measured is near enough to what is reported. */
+/* A gap within this share of the smallest measured one is accurate enough for the report. */
 #define ENOUGH .98
 
 /* Boxes of a query of a whole piece, and of parts of one for which that was not enough; the shortest such part. */
@@ -166,8 +166,8 @@ done:
     return err;
 }
 
-/* The share s0..s1 of a piece that was left open, as long as everything before it is apart: long edges that are nearly
- * parallel want more boxes than there are, but fewer as they turn less. */
+/* Queries the share s0..s1 of a piece that was left open, as long as the pair is apart before it. Long edges that are
+ * nearly parallel need more boxes than there are, but fewer in a shorter part, where they turn less. */
 static enum tac_err ask_share(struct prover *p, const struct part *whole, double s0, double s1, bool *apart)
 {
     enum tac_err err = TAC_OK;
@@ -210,7 +210,7 @@ done:
     return err;
 }
 
-/* No bound tells enough of it. */
+/* No bound is sharp enough for it. */
 static enum tac_err judge_piece(struct prover *p, const struct part *part, double gap, double t0_s, double t1_s)
 {
     enum tac_err err = TAC_OK;
@@ -274,7 +274,7 @@ done:
     return err;
 }
 
-/* The first row of a vertex that is later than t, at `row` or behind it. */
+/* Returns the first row of a vertex that is later than t, at `row` or after it. */
 static int64_t later_row(const struct tac_audit_portion *from, tac_lid vertex, int64_t row, tac_time t)
 {
     int64_t low = row, high = from->begin[vertex + 1] - 1; /* the last one is late enough */
@@ -366,7 +366,7 @@ done:
     return err;
 }
 
-/* Every piece, whatever the bounds said; pieces that a cell's end cuts in two are asked twice. */
+/* Queries every piece, for any result of the bounds; pieces that the end of a cell divides are queried twice. */
 static enum tac_err ask_all(struct prover *p)
 {
     enum tac_err err = TAC_OK;

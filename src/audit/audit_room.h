@@ -1,4 +1,4 @@
-/* audit_room.h: what the files of the audit share.  Private to it.
+/* audit_room.h: declares what the files of the audit share, for this room only.
  *
  *   audit_run.c    finds the scene of the folder, and how its run ended
  *   audit_plan.c   reads the record once, checks it, and cuts its time
@@ -66,7 +66,7 @@ struct tac_audit_group {
     double edge;                               /* mean length of an edge at the group's start, m; 0: there is none */
     int32_t slabs;                             /* a power of two */
     uint8_t round;                             /* some z is not 0 */
-    uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: a portion, which is read at once, ends with slab k */
+    uint8_t portion_ends[TAC_AUDIT_SLABS / 8]; /* bit k: a portion, which is read in one call, ends with slab k */
     unsigned char first[32], last[32];         /* SHA-256 of the positions at the two ends */
     uint8_t off;                               /* it does not go from frame to frame */
     struct tac_audit_end_tie end[2];
@@ -79,8 +79,8 @@ struct tac_audit_plan {
     int64_t *order;                /* owned, (count): groups by time */
 };
 
-/* Collective. Reads all that is in options->from_s .. until_s once; TAC_ERR_INPUT for what is unsound.  late: the
- * record begins later than that, ends earlier. */
+/* Collective. Reads everything within options->from_s .. until_s once; TAC_ERR_INPUT for data that are not valid. late:
+ * the record begins later than that; it ends earlier. */
 enum tac_err tac_audit_plan_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_recorded *recorded,
                                  const struct tac_audit_options *options, struct tac_audit_plan *plan, bool late[2]);
 void tac_audit_plan_free(struct tac_audit_plan *plan);
@@ -90,8 +90,8 @@ tac_time tac_audit_cut(const tac_time t[2], int64_t k, int64_t count);
 
 /* ---- audit_slab.c ---- */
 
-/* The breakpoints of some slabs, which are read at once: for each vertex those within, and one before and one after
- * unless there is one at the very end. */
+/* The breakpoints of some slabs, which are read together: for each vertex those within, and one before and one after
+ * unless there is one exactly at the end. */
 struct tac_audit_portion {
     tac_time t[2];
     size_t capacity[2];
@@ -137,12 +137,12 @@ static inline int tac_audit_count(int kind)
     return kind <= TAC_AUDIT_EDGE_EDGE ? 4 : kind == TAC_AUDIT_VERTEX_EDGE ? 3 : 2;
 }
 
-/* Local. The distance of the two primitives, in floating point, and in n the direction (not of unit length) from the
- * second's closest point to the first's: any will do for a bound, this one is the best at that time. */
+/* Local. Returns the distance of the two primitives, in floating point. n: the direction (not of unit length) from the
+ * second's closest point to the first's. Any direction gives a bound; this one gives the best at that time. */
 double tac_audit_near(int kind, const double x[4][3], double n[3]);
 
-/* Local. With the vertices moving straight from x0 to x1: along n, the first stays at least this far from the second,
- * less rounding of 75 u M.  NaN where n is no direction. */
+/* Local. Returns a lower bound of the distance along n between the first and the second primitive, while the vertices
+ * move straight from x0 to x1, less rounding of 75 u M. NaN if n is no direction. */
 double tac_audit_along(int kind, const double n[3], const double x0[4][3], const double x1[4][3]);
 
 /* Local. With the vertices moving straight from x0 to x1: how far a vertex stays at least from the plane of its
@@ -166,7 +166,7 @@ struct tac_audit_search {
     const struct tac_audit_portion *portion;
     const struct tac_audit_slab *slab;
     double quantum_s, watched;
-    bool query_all;                  /* bounds tell of the smallest gap only; every piece is asked about */
+    bool query_all;                  /* bounds are used for the smallest gap only; every piece is queried */
     struct tac_audit_report *report; /* sums go here */
     double best;                     /* smallest gap measured in this slab, at most `watched`, m */
     double bound;                    /* smallest gap that is proven to be kept in this slab, m */

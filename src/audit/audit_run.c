@@ -34,7 +34,7 @@ static void read_end(const json_t *o, const char *from, struct tac_audit_run *ru
     run->end = end_of_status(o);
     snprintf(run->from, sizeof run->from, "%s", from);
     snprintf(run->sha256, sizeof run->sha256, "%s", sha256 != NULL ? sha256 : "");
-    /* A run that failed may not know any more how far it was. */
+    /* A run that failed may not have stored the time that it reached. */
     if (json_is_number(time) && (run->end == TAC_AUDIT_FINISHED || run->end == TAC_AUDIT_STOPPED))
         run->time_s = json_number_value(time);
 }
@@ -118,7 +118,7 @@ static enum tac_err same_hash(struct tac_ctx *ctx, const struct tac_audit_folder
     return TAC_OK;
 }
 
-/* Adds how many vertices, triangles and segments each body has, as tac_scene_resume() wants it. */
+/* Adds how many vertices, triangles and segments each body has, in the form for tac_scene_resume(). */
 static enum tac_err put_counts(struct tac_ctx *ctx, const struct tac_scene *s, json_t *json)
 {
     json_t *counts[4] = {json_array(), json_array(), json_array(), json_array()};
@@ -144,8 +144,8 @@ static enum tac_err widen_time(struct tac_ctx *ctx, const tac_lid *from, size_t 
     return err;
 }
 
-/* What the audit goes by that the mesh and scene.json tell otherwise than the scene that they make; NULL: nothing.
- * text: room. */
+/* Returns the first property that the audit uses and that the mesh and scene.json give otherwise than the scene made
+ * from them; NULL: none. text: work space. */
 static const char *difference(const struct tac_audit_folder *f, const struct tac_scene *s, struct tac_scene *made,
                               char text[160])
 {

@@ -101,7 +101,8 @@ static enum tac_err read_ignore(struct tac_ctx *ctx, const json_t *contact, cons
     return err;
 }
 
-/* What the mesh does not tell: which bodies meet themselves, and which pairs may pass. */
+/* Sets what the mesh does not contain: which bodies can touch themselves, and which pairs may pass through each
+ * other. */
 static enum tac_err read_json(struct tac_ctx *ctx, const char *dir, const struct tac_reader *r, struct tac_scene *s)
 {
     enum tac_err err = TAC_OK;

@@ -1,4 +1,4 @@
-/* audit_slab.c: the breakpoints that are read at once, and the motion of every vertex in a slab of time. */
+/* audit_slab.c: reads the breakpoints of some slabs, and computes the motion of every vertex in a slab of time. */
 #include "audit/audit_room.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static enum tac_err keep_row(void *user, const struct tac_recorded_row *row)
         p->begin[row->vertex] = (int64_t)f->count;
     const size_t begin = (size_t)p->begin[row->vertex];
     if (f->count > begin && p->time[f->count - 1] >= p->t[1])
-        return TAC_OK; /* it has one at the end or behind */
+        return TAC_OK; /* it has one at the end or later */
     if (row->t <= p->t[0])
         f->count = begin; /* nearer to the start than the last one */
     TAC_TRY(tac_grow(f->ctx, &p->time, &p->capacity[0], f->count + 1, sizeof *p->time));
@@ -159,7 +159,7 @@ static void walk_vertex(const struct tac_audit_portion *p, struct tac_audit_slab
     for (int64_t c = cells; c < 2 * cells; c++)
         stray[c] = rounded(stray[c], large);
     for (int64_t node = cells - 1; node > 0; node--) {
-        /* The halves' lines meet at the middle; between them and the whole's line lies at most what is there. */
+        /* The lines of the halves end at the middle, and there their distance from the line of the whole is largest. */
         int level = 0;
         while (node >> (level + 1) != 0)
             level++;

@@ -31,7 +31,7 @@ enum tac_ccd_answer {
 struct tac_ccd_query {
     enum tac_ccd_type type;
     double x0[4][3], x1[4][3]; /* at t = 0 and t = 1, m; unused rows are not read */
-    double separation;         /* >= 0, m: 0 asks whether they touch */
+    double separation;         /* >= 0, m; 0: the query is whether they touch */
     double tolerance;          /* > 0, m: boxes that span less than this in space are not bisected further */
     int64_t most_boxes;        /* gives up (OPEN) after so many */
 };
@@ -48,8 +48,8 @@ struct tac_ccd_scratch {
     size_t capacity;
 };
 
-/* Local. TAC_ERR_RUN: out of memory for the scratch; *result is not set.  A coordinate that is not finite, or a
- * negative separation, gives OPEN at all times.  Why an answer is a proof: docs/explanation/ccd.md. */
+/* Local. Answers the query. TAC_ERR_RUN: out of memory for work space; *result is not set. A coordinate that is not
+ * finite, or a negative separation, gives OPEN at all times. docs/explanation/ccd.md says why an answer is a proof. */
 enum tac_err tac_ccd(struct tac_ctx *ctx, const struct tac_ccd_query *query, struct tac_ccd_scratch *scratch,
                      struct tac_ccd_result *result);
 void tac_ccd_scratch_free(struct tac_ccd_scratch *scratch);

@@ -1,5 +1,5 @@
-/* ccd_solid.c: a query of two primitives as eight corner values of F(t, u, v), scaled so that nothing overflows, and
- * the first test along the axes (docs/explanation/ccd.md, One problem for all types). */
+/* ccd_solid.c: writes a query of two primitives as eight corner values of F(t, u, v), scaled so that nothing overflows,
+ * and makes the first test along the axes (docs/explanation/ccd.md, One problem for all types). */
 #include "audit/ccd_solid.h"
 
 #include <float.h>

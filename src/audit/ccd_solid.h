@@ -1,4 +1,4 @@
-/* ccd_solid.h: what the parts of ccd.c share; not for others.
+/* ccd_solid.h: declares what the parts of ccd.c share, for these files only.
  *
  * All four types are one problem.  The difference of two points, one of each primitive, is F(t, u, v), and it is affine
  * in each of the three: over a box it lies in the convex hull of its values at the box's eight corners (Ferguson 2023,
@@ -77,7 +77,7 @@ enum tac_ccd_look tac_ccd_look(const struct tac_ccd_query *query, struct tac_ccd
  * small box around shows that it is there.  t: an interval of time that has the zero.  False proves nothing. */
 bool tac_ccd_prove_zero(const struct tac_ccd_problem *problem, const double guess[3], double t[2]);
 
-/* Local. Do the primitives touch at t = `end` (0 or 1), exactly? */
+/* Local. Returns whether the primitives touch at t = `end` (0 or 1), decided exactly. */
 bool tac_ccd_touch_at(const struct tac_ccd_query *query, int end);
 
 #endif

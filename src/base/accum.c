@@ -1,4 +1,4 @@
-/* accum.c: exact sums in fixed point over the whole range of double: adding, merging, and rounding once to double. */
+/* accum.c: makes exact sums in fixed point over the whole range of double: adds, merges, and rounds once to double. */
 #include <tactus/accum.h>
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* base.c: the context of a program: errors and warnings in one sentence, agreement of all ranks on an error code,
- * memory, and the wall clock. */
+/* base.c: has the functions of the context: errors and warnings in one sentence, agreement of all ranks on an error
+ * code, memory, and the wall clock. */
 #include "base/hooks.h"
 
 #include <stdarg.h>
@@ -146,7 +146,7 @@ void tac_abort(const char *file, int line, const char *condition)
 static enum tac_err no_room(struct tac_ctx *ctx, size_t count, size_t size)
 {
     return tac_fail(ctx, TAC_ERR_RUN,
-                    "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                    "out of memory: %zu bytes were requested; use a smaller scene or a machine with more memory",
                     count * size);
 }
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child tells, in memory that both see. */
+/* The result of the child, in memory that both processes share. */
 struct reported {
     bool done;
     enum tac_err err;
@@ -64,7 +64,7 @@ static void child_begin(int64_t bytes)
     if (more > MOST_S)
         more = MOST_S;
     alarm(LEAST_S + (unsigned)more);
-    /* A disk may be slow, but who follows pointers in a circle computes. */
+    /* A slow disk takes wall time, but a reader that follows pointers in a circle takes processor time. */
     const struct rlimit cpu = {LEAST_CPU_S + (rlim_t)more, LEAST_CPU_S + (rlim_t)more};
     setrlimit(RLIMIT_CPU, &cpu);
     limit_memory(bytes);

@@ -1,8 +1,8 @@
-/* base/create.h: new files in folders that others can write to.
+/* base/create.h: makes new files in folders that others can write to.
  *
- * A folder that was brought from elsewhere may hold a symbolic link under the name that a file is to get.  Opening that
- * name for writing would change a file outside the folder.  So every file that a run makes is made here: what has the
- * name is removed (of a link the link alone), and the file is then made anew. */
+ * A folder from another place may hold a symbolic link under the name of a file that is to be made.  Opening that name
+ * for writing would change a file outside the folder.  So every file that a run makes is made here. These functions
+ * remove what has the name (a link, but not its target), and then make the file. */
 #ifndef TACTUS_BASE_CREATE_H
 #define TACTUS_BASE_CREATE_H
 
@@ -12,7 +12,7 @@
  * `name` counts from, or AT_FDCWD.  The folder and those above it may be links.  Returns the descriptor, or -1 with
  * errno. */
 int tac_create_new(int folder, const char *name, int flags);
-/* Local. The same for a stream that is written; NULL with errno. */
+/* Local. Does the same for a stream to write to; NULL with errno. */
 FILE *tac_create_stream(int folder, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* exchange.c: sends records between all ranks, and tells which rank keeps which block of ids. */
+/* exchange.c: sends records between all ranks, and finds which rank keeps which block of ids. */
 #include "base/exchange.h"
 
 #include <limits.h>
@@ -265,7 +265,7 @@ static enum tac_err keep_portion(struct tac_ctx *ctx, const int64_t *came, const
     char *memory = realloc(*all, (*total + more) * size);
     if (memory == NULL)
         return tac_fail(ctx, TAC_ERR_RUN,
-                        "out of memory: %zu bytes asked for; use a smaller scene or a machine with more memory",
+                        "out of memory: %zu bytes were requested; use a smaller scene or a machine with more memory",
                         (*total + more) * size);
     memcpy(memory + *total * size, portion, more * size);
     *all = memory;

@@ -1,4 +1,4 @@
-/* exchange.h: sends records to other ranks, sorted by destination; asks other ranks questions; sorts ids.
+/* exchange.h: sends records to other ranks, sorted by destination; sends requests and their answers; sorts ids.
  *
  * Collective functions here take the code of the caller's local work before them (`err`): the ranks agree on it first.
  * So if one rank has run out of memory, all ranks return and none waits.  When err is set, the other arguments are not
@@ -15,8 +15,8 @@
 tac_gid tac_block_begin(tac_gid total, int size, int rank);
 int tac_block_rank(tac_gid total, int size, tac_gid id);
 
-/* Collective. Sends `count[r]` records of `size` bytes to each rank r, which lie one behind the other in `send`.  What
- * came is in *receive (owned by the caller), in the order of ranks; receive_count: (ranks). */
+/* Collective. Sends `count[r]` records of `size` bytes to each rank r, which are consecutive in `send`. The received
+ * records are in *receive (owned by the caller), in the order of ranks; receive_count: (ranks). */
 enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size, void *receive,
                           int64_t *receive_count);
 
@@ -24,7 +24,7 @@ enum tac_err tac_exchange(struct tac_ctx *ctx, const void *send, const int64_t *
  * each of them. */
 enum tac_err tac_tell_counts(struct tac_ctx *ctx, const int64_t *count, int64_t *receive_count);
 
-/* Collective. tac_exchange() in messages of at most `limit` records. */
+/* Collective. Does what tac_exchange() does, in messages of at most `limit` records. */
 enum tac_err tac_exchange_limited(struct tac_ctx *ctx, const void *send, const int64_t *count, size_t size,
                                   void *receive, int64_t *receive_count, int64_t limit);
 
@@ -76,7 +76,8 @@ void tac_finder_free(struct tac_finder *finder);
 /* -1: not there. */
 tac_lid tac_finder_find(const struct tac_finder *finder, tac_gid id);
 
-/* Local. The distinct ids among `id`, ascending, in *unique (owned by the caller); place[i]: where id[i] is there. */
+/* Local. Makes the ascending list of the distinct ids in `id`, *unique (owned by the caller); place[i]: index of id[i]
+ * in it. */
 enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_gid **unique, size_t *unique_count,
                           tac_lid *place);
 
@@ -111,15 +112,15 @@ struct tac_questions {
 /* Collective. As tac_distribute(); q->total records come here.  End with tac_questions_end(), also after a failure. */
 enum tac_err tac_questions_send(struct tac_ctx *ctx, enum tac_err err, struct tac_questions *q, size_t n,
                                 const int32_t *to, const void *record, size_t size, void *received);
-/* Collective. answers: one of `size` bytes for each record that came, in their order; out: that to each record that
- * this rank sent. */
+/* Collective. Sends answers back. answers: one of `size` bytes for each received record, in their order; out: the
+ * answer to each record that this rank sent. */
 enum tac_err tac_questions_answer(struct tac_ctx *ctx, enum tac_err err, const struct tac_questions *q,
                                   const void *answers, size_t size, void *out);
 void tac_questions_end(struct tac_questions *q);
 
-/* Collective. tac_distribute() for records that need an answer.  place[i] (n) is the place of record i in what was
- * sent; `sent` and `came` (ranks) are the numbers of records.  So tac_exchange(answers, came, ...) returns the answer
- * to record i at place[i].
+/* Collective. Does what tac_distribute() does, for records that need an answer. place[i] (n) is the index of record i
+ * among the sent ones; `sent` and `came` (ranks) are the numbers of sent and received records. So tac_exchange(answers,
+ * came, ...) returns the answer to record i at place[i].
  */
 enum tac_err tac_distribute_traced(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to,
                                    const void *record, size_t size, void *received, int64_t *sent, int64_t *came,

@@ -1,4 +1,4 @@
-/* exchange_counts.c: tells ranks how much others are about to send them, where most send nothing.
+/* exchange_counts.c: sends to each rank the numbers of records that others will send it, where most send nothing.
  *
  * MPI_Alltoall would bring each rank a number from every other one.  Here only those that are not 0 travel: in step k
  * each goes 2^k ranks further if that bit of the distance from its sender to its receiver is set, so after log n steps
@@ -24,7 +24,7 @@ struct report_list {
     size_t count;
     struct reported *of; /* owned, (ranks) */
     size_t leaving_count;
-    struct reported *leaving; /* (ranks / 2), behind them */
+    struct reported *leaving; /* (ranks / 2), after them */
 };
 
 /* Takes out of the list what goes `hop` ranks further now. */

@@ -4,7 +4,7 @@
 
 #include <tactus/base.h>
 
-/* Local. Reads them all; whatever is not set becomes 0. */
+/* Local. Reads all hooks; those that are not set become 0. */
 void tac_hooks_read(struct tac_hooks *hooks);
 
 #endif

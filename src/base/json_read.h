@@ -1,4 +1,4 @@
-/* base/json_read.h: JSON from a text, a stream or a file, where memory may run out. */
+/* base/json_read.h: reads JSON from a text, a stream or a file, where memory may run out. */
 #ifndef TACTUS_BASE_JSON_READ_H
 #define TACTUS_BASE_JSON_READ_H
 
@@ -16,7 +16,7 @@ json_t *tac_json_read_text(const char *text, size_t length, size_t flags, json_e
 json_t *tac_json_read_stream(FILE *stream, size_t flags, json_error_t *error);
 json_t *tac_json_read_fd(int fd, size_t flags, json_error_t *error);
 
-/* Local. Whether one of the above returned NULL because memory ran out. */
+/* Local. Returns whether one of the functions above returned NULL because memory ran out. */
 bool tac_json_no_memory(const json_error_t *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* memory_use.h: how much memory this process has, by the kernel's account (/proc/self, Linux). */
+/* memory_use.h: reads how much memory this process has, from /proc/self (Linux). */
 #ifndef TACTUS_BASE_MEMORY_USE_H
 #define TACTUS_BASE_MEMORY_USE_H
 

@@ -1,4 +1,4 @@
-/* recorder.h: the interface between an integrator and the log that keeps the breakpoints of a recorded run.
+/* recorder.h: declares the interface between an integrator and the log that keeps the breakpoints of a recorded run.
  *
  * The integrator passes on every rewritten position (tac_recorder_keep()), and calls the log where passes begin and
  * where they are rolled back.  The log fills in the table of calls (io/record/record.h).

@@ -22,7 +22,7 @@ void tac_signals_catch(void)
     action.sa_flags = SA_RESTART; /* no call that has begun shall fail because of a signal */
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);
-    /* A user who presses Ctrl-C again does not want to wait for a checkpoint. */
+    /* If the user presses Ctrl-C again, the process ends without a checkpoint. */
     action.sa_flags = (int)(SA_RESTART | SA_RESETHAND);
     sigaction(SIGINT, &action, NULL);
 }

@@ -1,7 +1,6 @@
-/* state.h: the state of the vertices, as the force loops see it.
- *
- * Two arrays of 32-byte records, so that reading a stencil's positions touches half a cache line per vertex and
- * kicking it another half.  Local vertex i of a rank; owned ones first, ghosts behind them.
+/* state.h: declares the state of the vertices for the force loops. It has two arrays of 32-byte records, so that
+ * reading the positions of a stencil touches half a cache line per vertex, and kicking a vertex another half. Vertices
+ * have the local numbers of a rank: owned ones come first, then ghosts.
  */
 #ifndef TACTUS_BASE_STATE_H
 #define TACTUS_BASE_STATE_H

@@ -1,15 +1,15 @@
-/* along.c: when a list of pairs along a straight path must be made anew, and with which skin
+/* along.c: decides when a list of pairs along straight paths must be made again, and with which skin
  * (docs/reference/implicit.md, Candidates). */
 #include "broadphase/along.h"
 #include <stdlib.h>
 
-static const double SKIN = .1;   /* of the mean edge: with a larger skin neighbours in a mesh are pairs */
+static const double SKIN = .1;   /* times the mean edge: with a larger skin neighbours in a mesh are pairs */
 static const double START = .5;  /* of the largest skin */
-static const double LEAST = .03; /* of it */
+static const double LEAST = .03; /* of the largest skin */
 static const double STEP = 1.6;  /* of skins */
-static const double FIRST = 64;  /* of a longer path the first so many skins are searched first */
+static const double FIRST = 64;  /* skins: of a longer path this much is searched first */
 
-/* What was done takes so long, ns (docs/results/performance.md tells how such numbers are found). */
+/* Durations of work, ns (docs/results/performance.md says how such numbers are measured). */
 static const double TEST_NS = 6;   /* two boxes */
 static const double USE_NS = 80;   /* of a pair, in one use of a list */
 static const double ENTER_NS = 60; /* of a pair, into a list */
@@ -44,7 +44,7 @@ void tac_along_destroy(struct tac_along **along)
     *along = NULL;
 }
 
-/* ---- does the list hold? ---- */
+/* ---- validity of the list ---- */
 
 static enum tac_err over_ranks(const struct tac_along *along, void *value, int count, MPI_Datatype type, MPI_Op op)
 {
@@ -54,7 +54,8 @@ static enum tac_err over_ranks(const struct tac_along *along, void *value, int c
     return TAC_OK;
 }
 
-/* Adds the sums of this rank from which the share of the list's path follows at which x + part p is nearest to it. */
+/* Adds this rank's sums. From the sums follows the share of the list's path at which the path is nearest to x + part
+ * p. */
 static void add_to_share(const struct tac_along *along, const double *x, const double *p, double part, double *sum,
                          double *square)
 {
@@ -82,7 +83,7 @@ static bool is_within_skin(const struct tac_along *along, const double *x, const
     return true;
 }
 
-/* A sum that two ranks have rounded differently would do no harm: is_within_skin() leaves far more room. */
+/* Different rounding of a sum on two ranks would do no harm, because is_within_skin() has a much larger margin. */
 enum tac_err tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part, bool *holds)
 {
     enum tac_err err = TAC_OK;
@@ -121,12 +122,13 @@ done:
 
 /* ---- a new list ---- */
 
-/* The skin of the list that is made next, by what those since the last choice have cost all ranks for each direction.
+/* Chooses the skin of the next list, by the cost of the lists since the last choice, on all ranks and for each
+ * direction.
  */
 static enum tac_err choose_skin(struct tac_along *along)
 {
     enum tac_err err = TAC_OK;
-    int64_t cost = (int64_t)along->cost; /* whole, so that all ranks have the same sum */
+    int64_t cost = (int64_t)along->cost; /* a whole number, so that all ranks get the same sum */
     if (along->fixed || along->directions < DIRECTIONS)
         return TAC_OK;
     TAC_TRY(over_ranks(along, &cost, 1, MPI_INT64_T, MPI_SUM));

@@ -8,7 +8,7 @@
 
 enum {
     SLICES = 16,
-    LEAVERS = 16, /* of as many vertices one may leave before a whole build serves better */
+    LEAVERS = 16, /* of so many vertices one may leave; with more leavers a whole build costs less */
 };
 
 static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
@@ -417,7 +417,7 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
         return TAC_OK;
     TAC_TRY(cost_of(view, c, &cost));
     if (reached <= c->end && age < c->horizon / 2) {
-        /* Far too long: a part of what it cost was for nothing. */
+        /* The lifetime was far too long, so a part of the cost was useless. */
         horizon /= 2;
         c->descent = (struct tac_descent){.shorter = true};
     } else if (cost > 0) {

@@ -100,13 +100,13 @@ TAC_FOUR_INLINE void load(tac_four row[4], const double *const p[4])
         memcpy(&row[l], p[l], sizeof row[l]);
 }
 
-/* Distances of four pairs of one type, and unit vectors along them, as tac_near_pair() tells them. */
+/* Computes the distances of four pairs of one type, and unit vectors along them, as tac_near_pair() does. */
 TAC_FOUR_INLINE tac_four distances(int edges, const tac_four x[4][3], tac_four along[3])
 {
     struct tac_near_four near;
     int careful = 0;
     if (edges)
-        (void)tac_near_four_edge_edge(x, &near); /* what it tells is about mollifiers */
+        (void)tac_near_four_edge_edge(x, &near); /* its result is about mollifiers */
     else
         careful = tac_near_four_vertex_triangle(x, &near);
     for (int l = 0; l < 4; l++)
@@ -214,7 +214,7 @@ done:
     return err;
 }
 
-/* Is a pair this rank's to find? */
+/* Returns whether this rank has to find the pair. */
 static bool is_ours(const struct tac_view *view, enum tac_pair_type type, const tac_lid *v)
 {
     if (!view->every_owner)

@@ -57,7 +57,7 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     }
     search->cost += tests;
     if (within && !search->changed) {
-        /* A tree whose order no longer suits the shape costs tests: build it anew. */
+        /* A tree whose order no longer suits the shape costs more tests, so it is built again. */
         struct tac_tree *tree = c->tree[a];
         if (tree->tests_fresh == 0)
             tree->tests_fresh = tests + 1;
@@ -94,7 +94,7 @@ static enum tac_err search_all(struct tac_search *search)
         for (int32_t j = i;
              j < n && c->sorted.sweep[2 * c->sorted.order[j]] <= c->sorted.sweep[2 * c->sorted.order[i] + 1]; j++)
             TAC_TRY(search_bodies(search, c->sorted.order[i], c->sorted.order[j], false));
-    /* Ours against what is remote, body by body: of those there are few. */
+    /* Searches this rank's primitives against the remote ones, body by body, because there are few remote ones. */
     for (int32_t i = 0; i < n && c->remote.count; i++)
         for (tac_lid b = 0; b < c->body_count; b++)
             if (c->remote.begin[b + 1] > c->remote.begin[b] && sweeps_overlap(c, c->sorted.order[i], b))
@@ -201,7 +201,7 @@ struct listing {
     bool changed; /* a repair */
 };
 
-/* context: a struct listing; a tac_take_pair.  Whether the pair is active is asked later, of all. */
+/* context: a struct listing; a tac_take_pair.  Which pairs are active is found later, for all together. */
 static enum tac_err add_candidate(void *context, const struct tac_found_pair *pair)
 {
     enum tac_err err;
@@ -222,8 +222,9 @@ done:
     return err;
 }
 
-/* Which of the pairs that were found are active: these may be needed at once.  In a repair, active pairs that stayed on
- * the list are not entered again.  The table's entries of many pairs are fetched into the cache before they are read.
+/* Finds which of the found pairs are active, because these may be needed soon.  In a repair, active pairs that stayed
+ * on the list are not entered again.  The table's entries of many pairs are fetched into the cache before they are
+ * read.
  */
 static void find_slots(struct listing *listing)
 {

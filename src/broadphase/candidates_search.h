@@ -1,5 +1,5 @@
-/* candidates_search.h: the state of a search for candidates, and the functions that look at two primitives; for the
- * files of this room.
+/* candidates_search.h: declares the state of a search for candidates, and the functions that examine two primitives,
+ * for the files of this room.
  */
 #ifndef TACTUS_BROADPHASE_CANDIDATES_SEARCH_H
 #define TACTUS_BROADPHASE_CANDIDATES_SEARCH_H

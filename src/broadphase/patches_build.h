@@ -1,5 +1,5 @@
-/* patches_build.h: the data with which the patches of a body are made, in two steps: first its blocks, then the patches
- * around them.
+/* patches_build.h: declares the data with which the patches of a body are made, in two steps: first its blocks, then
+ * the patches around them.
  */
 #ifndef TACTUS_BROADPHASE_PATCHES_BUILD_H
 #define TACTUS_BROADPHASE_PATCHES_BUILD_H

@@ -1,4 +1,5 @@
-/* remote.h: functions that the files about primitives of other ranks share (docs/reference/ranks.md, Discovery).
+/* remote.h: declares functions that the files about primitives of other ranks share (docs/reference/ranks.md,
+ * Discovery).
  *
  * Every rank publishes a few boxes that contain its primitives while the trajectory bounds hold. The owner of a
  * primitive (which is the owner of its lowest vertex) sends it to all ranks whose boxes it meets and which do not have
@@ -32,7 +33,7 @@ void tac_remote_box(const struct tac_view *view, const struct tac_candidates *c,
 enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c);
 
 /* ---- remote_boxes.c: the published boxes ---- */
-/* Local. Does the box meet one that the near rank number `near` (in c->remote.near) has published? */
+/* Local. Returns whether the box overlaps one that the near rank number `near` (in c->remote.near) has published. */
 bool tac_remote_meets(struct tac_candidates *c, size_t near, const struct tac_box *box);
 /* Local. Computes this rank's boxes, c->remote.mine, from the trajectory bounds; fills own (primitives) with the boxes
  * of the primitives. */
@@ -46,8 +47,8 @@ struct tac_grown_box {
     struct tac_box box;
 };
 /* Collective; err: the caller's error code so far. Enlarges this rank's boxes so that they contain the primitives that
- * changed (count; with their boxes), and tells all ranks. *grown: the boxes of all ranks that have grown, owned by the
- * caller. */
+ * changed (count; with their boxes), and sends the grown boxes to all ranks. *grown: the boxes of all ranks that have
+ * grown, owned by the caller. */
 enum tac_err tac_remote_grow(struct tac_view *view, struct tac_candidates *c, enum tac_err err, size_t count,
                              const int32_t *changed, const struct tac_box *box, struct tac_grown_box **grown,
                              size_t *grown_count);

@@ -206,7 +206,7 @@ static enum tac_err publish_whole(struct tac_view *view, struct tac_candidates *
     struct tac_box *whole = &c->remote.whole[2 * ctx->rank];
     whole[0] = c->remote.around_mine[0];
     whole[1] = c->remote.immovable;
-    widen_box(&whole[0], c->skin); /* so that boxes may grow in repairs and meet none but those that are known here */
+    widen_box(&whole[0], c->skin); /* so that boxes that grow in repairs overlap only boxes that this rank has */
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, c->remote.whole, 2 * (int)sizeof *whole, MPI_BYTE, ctx->comm) !=
         MPI_SUCCESS)
         err = tac_fail(ctx, TAC_ERR_RUN, "MPI failed while publishing boxes");
@@ -330,7 +330,7 @@ done:
     return err;
 }
 
-/* ---- who is alone ---- */
+/* ---- ranks that are alone in their boxes ---- */
 
 /* Does the box lie within a box that this rank has published, and meet none of another rank? */
 static bool is_private(struct tac_candidates *c, const struct tac_box *box)

@@ -77,7 +77,7 @@ enum tac_err tac_remote_tell_grown(struct tac_ctx *ctx, enum tac_err err, void *
     if (more)
         TAC_TRY(gather_grown(ctx, err, mine, growth, each, *grown));
     else if (err)
-        tac_give_up(ctx); /* it could not find who is near now, and they would wait for it */
+        tac_give_up(ctx); /* it could not find the ranks that are near now, and they would wait for it */
     for (int r = 0; r < ctx->size && !more; r++)
         for (int k = 0; k < growth_of(growth, each, r)->count; k++)
             (*grown)[n++] = growth_of(growth, each, r)->box[k];

@@ -1,7 +1,7 @@
-/* view.h: the data of a simulation that the discovery of contacts reads, and the functions that it calls.
+/* view.h: declares the data of a simulation that the discovery of contacts reads, and the functions that it calls.
  *
- * Discovery (this room, and kds) reads positions, scripts and active contacts, and asks the integrator to activate or
- * drop layer groups. It does not know which integrator this is: each integrator fills a view.
+ * Discovery (this room, and kds) reads positions, scripts and active contacts, and calls functions of the integrator
+ * that activate or drop layer groups. It does not depend on the integrator: each integrator fills a view.
  */
 #ifndef TACTUS_BROADPHASE_VIEW_H
 #define TACTUS_BROADPHASE_VIEW_H

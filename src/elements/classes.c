@@ -31,7 +31,7 @@ size_t tac_class_of(const struct tac_elastic *el, tac_time period)
     return lo;
 }
 
-/* All periods of forces and of gravity, each once, ascending: the classes. */
+/* Makes the classes: all periods of forces and of gravity, each once, ascending. */
 static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_time gravity)
 {
     enum tac_err err;
@@ -66,7 +66,7 @@ done:
     return err;
 }
 
-/* The lists of a class, with room for all that count[] says. */
+/* Allocates the lists of a class, with room for the numbers in count[]. */
 static enum tac_err make_lists(struct builder *b, struct tac_rate_class *r, const size_t count[TAC_ELEMENTS],
                                size_t loads)
 {
@@ -88,7 +88,7 @@ static void append_record(struct tac_element_group *g, const struct tac_element_
     memcpy(tac_forces_record(&g->elastic, g->elastic.count++), tac_element_record(list, e), g->elastic.size);
 }
 
-/* In scene order, so each class ends in key order; plastic ones after the others. */
+/* Goes in scene order, so the elements of each class are in key order; plastic ones come after the others. */
 static enum tac_err make_classes(struct builder *b, struct tac_elastic *el)
 {
     enum tac_err err = TAC_OK;
@@ -117,7 +117,7 @@ done:
     return err;
 }
 
-/* While the vertices of classes are listed. */
+/* The data with which the vertices of classes are listed. */
 struct lister {
     struct builder *b;
     bool nested;
@@ -126,7 +126,7 @@ struct lister {
     uint8_t *scripted;           /* owned */
 };
 
-/* Adds a vertex to a class' list, unless it is there, or (nested clocks) in that of a shorter period. */
+/* Adds a vertex to a class' list, unless it is there already, or (nested clocks) in that of a shorter period. */
 static enum tac_err list_vertex(const struct lister *l, size_t c, tac_lid v, tac_lid *seen, tac_lid **vertex,
                                 size_t *count, size_t *capacity)
 {
@@ -140,14 +140,14 @@ done:
     return err;
 }
 
-/* A class while its vertices are listed. */
+/* The data with which the vertices of one class are listed. */
 struct listed {
     struct tac_rate_class *r;
     size_t c; /* its number */
     size_t capacity, damped_capacity;
 };
 
-/* The vertices of one stencil. */
+/* Adds the vertices of one stencil. */
 static enum tac_err list_stencil(const struct lister *l, struct listed *at, const tac_lid *v, int n, bool damper)
 {
     enum tac_err err = TAC_OK;
@@ -163,7 +163,8 @@ done:
     return err;
 }
 
-/* The vertices of a list of forces; which of the forces this rank accounts for, and which have a scripted vertex. */
+/* Adds the vertices of a list of forces, and finds which of the forces this rank accounts for, and which have a
+ * scripted vertex. */
 static enum tac_err list_forces(const struct lister *l, struct listed *at, struct tac_forces *f, int nodes, bool damper)
 {
     enum tac_err err = TAC_OK;
@@ -211,7 +212,7 @@ done:
     return err;
 }
 
-/* Which vertices a class brings to the instant, which of them it damps, and which of its elements have a scripted
+/* Lists the vertices that a class moves to an instant, those of them that it damps, and its elements with a scripted
  * vertex. */
 static enum tac_err list_vertices(struct builder *b, struct tac_elastic *el, tac_time gravity)
 {
@@ -235,7 +236,7 @@ done:
     return err;
 }
 
-/* The vertices that a class' loads push; slot: (owned), scratch. */
+/* Lists the vertices that the loads of a class push; slot: (owned), work space. */
 static enum tac_err list_pushed(struct builder *b, struct tac_rate_class *r, tac_lid owned, tac_lid *slot)
 {
     enum tac_err err = TAC_OK;

@@ -1,5 +1,5 @@
-/* cst.c: St Venant-Kirchhoff membranes on constant-strain triangles; their damping and plasticity.  Formulas of the
- * Hessian: docs/reference/elements.md. */
+/* cst.c: computes St Venant-Kirchhoff membranes on constant-strain triangles, with damping and plasticity.  Formulas of
+ * the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
 
 /* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */
@@ -56,7 +56,7 @@ static void push_cst(const void *record, const double *rest, double step, const 
     tac_one_cst_push(c->b00, c->b01, c->b11, step * c->a, step * c->b, f0, f1, e, j);
 }
 
-/* Takes the negative principal value out of s00, s11, s01. */
+/* Removes the negative principal values of s00, s11, s01. */
 static void leave_tension(double s[3])
 {
     const double mean = .5 * (s[0] + s[1]), half = .5 * (s[0] - s[1]), radius = sqrt(half * half + s[2] * s[2]);

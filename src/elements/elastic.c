@@ -33,7 +33,7 @@ void tac_damping_tick(const struct tac_rate_class *rate, const struct tac_pos *p
     }
 }
 
-/* What element e of a group is measured against; NULL: nothing but what it was made with. */
+/* Returns the rest value of element e of a group; NULL: it is that of the element's record. */
 static const double *rest_of(const struct tac_element_group *g, size_t e)
 {
     const size_t first = g->elastic.count - g->rest.count;
@@ -64,14 +64,14 @@ double tac_group_energy(const struct tac_element_group *g, size_t e, const doubl
 
 /* ---- by kind ---- */
 
-/* The group of an element's kind; NULL: it is none, or not of this table. */
+/* Returns the group of an element's kind; NULL: the kind is no element, or not in this table. */
 static const struct tac_element_group *group_of(const struct tac_rate_class *rate, int kind)
 {
     const int k = tac_element_of_kind(kind);
     return k >= 0 && k < rate->group_count ? &rate->group[k] : NULL;
 }
 
-/* Of the dampers of a class, which one e is: its group, and its number there. */
+/* Finds damper e of a class: its group, and its number there. */
 static const struct tac_element_group *damper_group(const struct tac_rate_class *rate, size_t *e)
 {
     for (int k = 0; k < rate->group_count; k++) {

@@ -1,13 +1,14 @@
-/* elastic.h: elements, their damping, and loads, sorted into rate classes: what the asynchronous integrator ticks.
+/* elastic.h: declares elements, their damping, and loads, sorted into rate classes, which the asynchronous integrator
+ * ticks.
  *
- * A rate class holds all forces of one period; its elements of one kind are a *group*, in the order of their force
- * keys, in one array: ticking it is one tight loop.  The set owns its classes.  Periods follow
- * docs/explanation/method.md, Forces: safety x 2/omega with omega the largest bound of the *assembled* stiffness over
- * the stencil's vertices, so that a weak force never ticks slower than the stiff ones around it allow.
+ * A rate class holds all forces of one period; its elements of one kind are a *group*, in one array, in the order of
+ * their force keys. One loop ticks a group.  The set owns its classes.  Periods follow docs/explanation/method.md,
+ * Forces: safety x 2/omega with omega the largest bound of the *assembled* stiffness over the stencil's vertices, so
+ * that a weak force never ticks slower than the stiff ones around it allow.
  *
  * Damping (ACM section 6.1) is a force of its own over the same stencil, from positions only: damping times the stress
- * of the change of strain since its own last tick.  Its period is never longer than that of the elastic force, and so
- * short that a tick takes only a part of the fastest motion that it acts on (memory_build.c).
+ * of the change of strain since its own last tick.  Its period is at most that of the elastic force, and so short that
+ * a tick takes only a part of the fastest motion on which it acts (memory_build.c).
  *
  * The values that an element keeps from tick to tick (struct tac_memory) are state: strains at a damper's last tick,
  * and rest values of plastic elements.  All owners of an element's vertices have these values, with the same bits.
@@ -32,7 +33,7 @@ struct tac_memory {
 /* Forces with stencils: the elements of a group, or their dampers. */
 struct tac_forces {
     size_t count;
-    size_t mine;  /* of them: those whose lowest vertex is ours; on one rank, all */
+    size_t mine;  /* number of those whose lowest vertex this rank owns; on one rank, all */
     void *record; /* owned, (count) of `size` bytes: each begins with its stencil */
     size_t size;  /* bytes */
     size_t held_count;
@@ -43,10 +44,10 @@ struct tac_forces {
 struct tac_element_group {
     const struct tac_element *element;
     struct tac_forces elastic;
-    /* Plastic elements come last; no body has both, so that no vertex sees the difference. */
-    struct tac_memory rest; /* of them: what their strain is measured against */
+    /* Plastic elements come last. No body has both sorts, so this order changes no bit. */
+    struct tac_memory rest; /* of these: rest values of the strain */
     double *yield;          /* owned, (rest.count): m, strain, rad */
-    uint8_t *flow_mine;     /* owned, (rest.count): this rank enters what its flow takes */
+    uint8_t *flow_mine;     /* owned, (rest.count): this rank enters the energy that the flow takes */
     struct tac_forces damper;
     struct tac_memory last; /* of the dampers: strain at the last tick */
 };
@@ -84,12 +85,12 @@ struct tac_elastic {
     bool damps, flows;           /* does any material of the scene; the same on all ranks */
 };
 
-/* Collective. Elements of all bodies with a vertex that is free at some time and one that is ours. TAC_ERR_INPUT if a
- * period falls under 2^12 quanta, naming the element. */
+/* Collective. Makes the elements of all bodies that have a vertex that is free at some time and a vertex of this rank.
+ * TAC_ERR_INPUT if a period falls under 2^12 quanta, naming the element. */
 enum tac_err tac_elastic_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_elastic **out);
 void tac_elastic_destroy(struct tac_elastic **elastic);
 
-/* Record e of a list, and its stencil of as many vertices as the element has nodes. */
+/* Return record e of a list, and its stencil, which has as many vertices as the element has nodes. */
 static inline void *tac_forces_record(const struct tac_forces *f, size_t e)
 {
     return (char *)f->record + e * f->size;
@@ -100,38 +101,39 @@ static inline const tac_lid *tac_forces_stencil(const struct tac_forces *f, size
 }
 
 /* Local. Ticks every element of a group, h the class' period: kicks of -h dV/dx at the positions pos[].x, which must be
- * those of this instant for all vertices of the stencils. Works are added to the book, if there is one.  Then the
- * plastic elements: rest values flow, then they kick.  lost: what the flow takes is added, J, by one rank; or NULL. */
+ * those of this instant for all vertices of the stencils. Works are added to the book, if there is one.  Then ticks the
+ * plastic elements: rest values flow, then the elements kick. lost: one rank adds the energy that the flow takes, J; or
+ * NULL. */
 void tac_group_tick(const struct tac_element_group *group, double h, const struct tac_pos *pos, struct tac_vel *vel,
                     struct tac_book *book, struct tac_accum *lost);
-/* Local. All dampers of one class, likewise. */
+/* Local. Ticks all dampers of one class in the same manner. */
 void tac_damping_tick(const struct tac_rate_class *rate, const struct tac_pos *pos, struct tac_vel *vel,
                       struct tac_book *book);
 
-/* Local. Impulses of a tick on the vertices of element e, or of damper e if it ticked now, (TAC_ELEMENT_NODES, 3), N s,
- * at x (TAC_ELEMENT_NODES, 3); the force itself, no kick; 0 behind the last node. */
+/* Local. Compute the impulses of a tick of element e on its vertices, or of damper e if it ticked now,
+ * (TAC_ELEMENT_NODES, 3), N s, at x (TAC_ELEMENT_NODES, 3). Nothing is kicked. Impulses after the last node are 0. */
 void tac_group_impulse(const struct tac_element_group *group, double h, size_t e, const double x[TAC_ELEMENT_NODES][3],
                        double impulse[TAC_ELEMENT_NODES][3]);
 void tac_group_damp(const struct tac_element_group *group, size_t e, const double x[TAC_ELEMENT_NODES][3],
                     double impulse[TAC_ELEMENT_NODES][3]);
-/* Local. Potential of element e at x (TAC_ELEMENT_NODES, 3), J. */
+/* Local. Returns the potential of element e at x (TAC_ELEMENT_NODES, 3), J. */
 double tac_group_energy(const struct tac_element_group *group, size_t e, const double x[TAC_ELEMENT_NODES][3]);
 
 /* ---- the same by number of kind, for all that a class ticks (docs/reference/engine.md: an instant) ---- */
 
-/* Local. Forces of a kind in a class. */
+/* Local. Returns the number of forces of a kind in a class. */
 size_t tac_class_count(const struct tac_rate_class *rate, int kind);
-/* Local. The stencil of force e, *count vertices; the dampers are numbered through, by the table of elements.  NULL:
- * the kind has none. */
+/* Local. Returns the stencil of force e, *count vertices. The dampers of all elements have consecutive numbers, in the
+ * order of the table of elements. NULL: the kind has no stencils. */
 const tac_lid *tac_elastic_stencil(const struct tac_rate_class *rate, int kind, size_t e, int *count);
-/* Local. As tac_group_impulse(), tac_group_damp() and tac_group_energy(); 0 for other kinds. */
+/* Local. Do what tac_group_impulse(), tac_group_damp() and tac_group_energy() do; 0 for other kinds. */
 void tac_elastic_impulse(const struct tac_rate_class *rate, int kind, size_t e, const double x[TAC_ELEMENT_NODES][3],
                          double impulse[TAC_ELEMENT_NODES][3]);
 double tac_elastic_potential(const struct tac_rate_class *rate, int kind, size_t e,
                              const double x[TAC_ELEMENT_NODES][3]);
 
-/* Local. The period that most of the elastic work has, 0 without any; *most: that work, over the period.  damper: what
- * a damper's tick counts in those of a spring. */
+/* Local. Returns the period with most of the elastic work, 0 if there is none; *most: that work over the period.
+ * damper: the cost of a damper's tick, in ticks of a spring. */
 tac_time tac_elastic_main_period(const struct tac_elastic *elastic, double damper, double *most);
 
 /* Local. Save the state of all elements at a window's start, and restore it. */

@@ -22,7 +22,7 @@ done:
     return err;
 }
 
-/* Bounds of the assembled stiffness at all vertices (Gershgorin over blocks). */
+/* Bounds the assembled stiffness at all vertices (Gershgorin over blocks). */
 static enum tac_err assemble(struct builder *b)
 {
     enum tac_err err = TAC_OK;
@@ -42,14 +42,14 @@ static enum tac_err assemble(struct builder *b)
             if (s->mesh->ever_free[load->v[i]])
                 b->omega2[load->v[i]] += b->loads.row[e] / s->mesh->mass[load->v[i]];
     }
-    /* A ghost's other elements are elsewhere. */
+    /* The owners of ghosts have the other elements of these. */
     if (s->mesh->part)
         TAC_TRY(tac_ghosts_refresh(b->ctx, s->mesh->part, s->mesh->vertex_count, 1, b->omega2));
 done:
     return err;
 }
 
-/* The period of element e of a list, from its worst vertex. */
+/* Returns the period of element e of a list, by the vertex with the largest bound. */
 static enum tac_err choose_period(struct builder *b, struct tac_elastic *el, int k, size_t e)
 {
     const struct tac_scene *s = b->scene;
@@ -88,7 +88,7 @@ done:
     return err;
 }
 
-/* What the materials ask for, and gravity's period: 0 if there is none. */
+/* Finds which effects the materials have, and the period of gravity: 0 if there is none. */
 static enum tac_err begin(struct tac_ctx *ctx, const struct tac_scene *scene, tac_time *gravity,
                           struct tac_elastic **out)
 {

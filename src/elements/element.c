@@ -1,4 +1,4 @@
-/* element.c: the table of elements, and the elements of a scene without clocks (docs/reference/elements.md). */
+/* element.c: makes the elements of a scene without clocks, by the table of elements (docs/reference/elements.md). */
 #include "elements/element.h"
 #include "partition/map.h"
 #include "partition/part.h"
@@ -35,7 +35,7 @@ bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n)
     return lowest < scene->mesh->part->owned;
 }
 
-/* Is there a kick of this element to be computed here? */
+/* Returns whether this rank computes the kicks of this element. */
 static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
 {
     bool any = false, ours = scene->mesh->part == NULL;
@@ -46,7 +46,7 @@ static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
     return any && ours;
 }
 
-/* A list of the mesh: its stencils, and where their ids come from. */
+/* A list of the mesh: its stencils, and the source of their ids. */
 struct stencils {
     tac_lid count;
     const tac_lid *v, *edge; /* edge: of hinges */

@@ -1,9 +1,8 @@
-/* element.h: what the program knows of each kind of elastic element: one table, one entry each
- * (docs/reference/elements.md).
+/* element.h: declares the table of elastic elements, with one entry for each kind (docs/reference/elements.md).
  *
- * An element is an energy V(x) of a few nodes and some numbers made once from the scene (its record).  Everything else
- * that the program does with it goes through its entry: kicks of the asynchronous integrator, energies, periods,
- * damping, plasticity, checkpoints, reports.  Energy, gradient and Hessian need no clock and no class.
+ * An element is an energy V(x) of a few nodes and some numbers made once from the scene (its record).  The program uses
+ * an element only through its entry: kicks of the asynchronous integrator, energies, periods, damping, plasticity,
+ * checkpoints, reports.  Energy, gradient and Hessian need no clock and no class.
  *
  *     struct tac_element_set set;
  *     TAC_TRY(tac_element_set_create(ctx, scene, &set));
@@ -29,8 +28,8 @@
 #include <tactus/scene.h>
 
 enum {
-    TAC_ELEMENT_NODES = 4,  /* most nodes of an element: the room that those who evaluate one make for it */
-    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain, likewise */
+    TAC_ELEMENT_NODES = 4,  /* most nodes of an element: size of arrays for its evaluation */
+    TAC_ELEMENT_MEMORY = 6, /* most numbers of a strain: the same for strains */
     TAC_ELEMENT_SIZE = 3 * TAC_ELEMENT_NODES,
     TAC_ELEMENT_HESSIAN = TAC_ELEMENT_SIZE * TAC_ELEMENT_SIZE,
     TAC_ELEMENT_LISTS = TAC_ELEMENTS + 2 /* lists of a set: those of the table, and what an integrator adds */
@@ -38,7 +37,7 @@ enum {
 
 /* Bounds of an element's stiffness at the start. */
 struct tac_element_bound {
-    double row[TAC_ELEMENT_NODES]; /* for each node i the sum over all nodes j of |K_ij|, N/m */
+    double row[TAC_ELEMENT_NODES]; /* for each node i: the sum over all nodes j of |K_ij|, N/m */
     double gradient2;              /* hinges: square of the angle's gradient over all nodes, 1/m^2 */
 };
 
@@ -46,30 +45,33 @@ struct tac_element_bound {
 struct tac_flowing {
     double *rest;           /* (count, width) */
     const double *yield;    /* (count) */
-    const uint8_t *mine;    /* (count): this rank enters what its flow takes */
+    const uint8_t *mine;    /* (count): this rank enters the energy that the flow takes */
     struct tac_accum *lost; /* J; or NULL */
     double h;               /* s */
 };
 
-/* Damping and plasticity, for an element that has them.  A damper is a record of its own; it begins with its nodes. */
+/* Damping and plasticity, for an element that has them.  A damper has a record of its own, which begins with its
+ * nodes. */
 struct tac_element_memory {
     bool angle; /* its strain is an angle, which whole turns do not change */
     double (*damping)(const struct tac_material *material); /* s; 0: none */
     double (*yield)(const struct tac_material *material);   /* limit of elastic strain; 0: none */
-    /* Strain at x: (width). */
+    /* Computes the strain at x: (width). */
     void (*strain)(const void *record, const double (*x)[3], double *strain);
-    /* Largest stiffness over mass of the element's own motions at the start, 1/s^2; w: inverse masses of its nodes. */
+    /* Returns the largest stiffness over mass of the motions of this element alone at the start, 1/s^2; w: inverse
+     * masses of its nodes. */
     double (*rate)(const void *record, const struct tac_element_bound *bound, const double *w);
     size_t damper_size;
     /* slack: the largest stable step of this damping over the damper's period. */
     void (*make_damper)(const void *record, double damping, double slack, const struct tac_element_bound *bound,
                         void *damper);
-    /* Impulses of one tick, (nodes, 3), N s; last (width): the strain at the tick before; becomes that of this one. */
+    /* Computes the impulses of one tick, (nodes, 3), N s; last (width): the strain at the tick before, which becomes
+     * that of this one. */
     void (*damp)(const void *damper, double *last, const double (*x)[3], double (*j)[3]);
     void (*tick_dampers)(const void *damper, double *last, size_t count, const struct tac_pos *restrict pos,
                          struct tac_vel *restrict vel, struct tac_book *book);
-    /* Rest value of a plastic element at the start, (width), for the strain there; the yield limit in units of its
-     * strain. */
+    /* Computes the rest value of a plastic element at the start, (width), for the strain there; yield: the limit in
+     * units of that strain. */
     double (*start)(const void *record, double yield, const double *strain, double *rest);
     void (*tick_plastic)(const void *record, size_t count, const struct tac_flowing *flowing,
                          const struct tac_pos *restrict pos, struct tac_vel *restrict vel, struct tac_book *book);
@@ -92,21 +94,21 @@ struct tac_element {
     double cost;          /* of a tick, in ticks of a spring (measured: tests/speed/bench_engine): balances ranks */
     double window_weight; /* of a tick, where windows are measured in the period that most work has */
 
-    /* Record and bounds of the element on nodes v (nodes), from the positions at the start. False: the material has
-     * none. */
+    /* Makes the record and bounds of the element on nodes v (nodes), from the positions at the start. Returns false if
+     * the material has no such element. */
     bool (*make)(const struct tac_scene *scene, const struct tac_material *material, const tac_lid *v, void *record,
                  struct tac_element_bound *bound);
-    /* rest: NULL, or of a plastic element what its strain is measured against, (width).  x: (nodes, 3), m. */
+    /* Returns the energy. rest: NULL, or the rest value of a plastic element's strain, (width). x: (nodes, 3), m. */
     double (*energy)(const void *record, const double *rest, const double (*x)[3]); /* J */
-    /* -step times dV/dx, (nodes, 3).  The forces sum up to 0 exactly if added in the order 1, 2, .., 0. */
+    /* Computes -step times dV/dx, (nodes, 3). The forces add up to exactly 0 in the order 1, 2, .., 0. */
     void (*push)(const void *record, const double *rest, double step, const double (*x)[3], double (*j)[3]);
-    /* d2V/dx2, (3 nodes, 3 nodes), row by row, N/m; symmetric to the last bit. */
+    /* Computes d2V/dx2, (3 nodes, 3 nodes), row by row, N/m; symmetric to the last bit. */
     void (*hessian)(const void *record, const double *rest, const double (*x)[3], double *h);
-    /* Instead of the Hessian a matrix that is positive semi-definite and, as its difference to the Hessian is too, no
-     * less stiff in any direction: what Newton's method goes by.  NULL: the Hessian without its negative eigenvalues.
+    /* Computes the matrix that Newton's method uses instead of the Hessian. It is positive semi-definite, and at least
+     * as stiff as the Hessian in every direction. NULL: the Hessian without its negative eigenvalues is used.
      */
     void (*convex)(const void *record, const double *rest, const double (*x)[3], double *h);
-    /* Kicks of elements without plasticity, in their order; NULL: one at a time by push(). */
+    /* Kicks by elements without plasticity, in their order; NULL: one at a time by push(). */
     void (*tick)(const void *record, size_t count, double h, const struct tac_pos *restrict pos,
                  struct tac_vel *restrict vel, struct tac_book *book);
     const struct tac_element_memory *memory; /* NULL: neither damped nor plastic */
@@ -119,7 +121,8 @@ extern const struct tac_element tac_element_neo_hookean, tac_element_stvk, tac_e
  * of a step). */
 extern const struct tac_element tac_element_neo_hookean_whole;
 
-/* Local. The program's table and then what ctx->added_elements adds; returns their number, at most TAC_ELEMENTS. */
+/* Local. Lists the elements of the program's table, then those of ctx->added_elements. Returns their number, at most
+ * TAC_ELEMENTS. */
 int tac_element_table(const struct tac_ctx *ctx, const struct tac_element *out[TAC_ELEMENTS]);
 
 /* ---- one element, without clocks ---- */
@@ -130,8 +133,8 @@ static inline double tac_element_energy(const struct tac_element *element, const
     return element->energy(record, rest, x);
 }
 
-/* dV/dx, N: a push by the step -1, so an impulse of a step that is a power of two is -step times this to the last bit,
- * and of any other step to three roundings. */
+/* Computes dV/dx, N, as a push by the step -1. So an impulse of a step that is a power of two is -step times this to
+ * the last bit, and that of any other step up to three roundings. */
 static inline void tac_element_gradient(const struct tac_element *element, const void *record, const double *rest,
                                         const double (*x)[3], double (*gradient)[3])
 {
@@ -144,8 +147,8 @@ static inline void tac_element_hessian(const struct tac_element *element, const 
     element->hessian(record, rest, x, h);
 }
 
-/* Local. For hessian(): fills in the rest of h (3 nodes, 3 nodes) from its blocks (i, j) of the nodes 1 <= i <= j: the
- * other half, and the rows and columns of node 0, which make all sums over nodes zero (but for rounding). */
+/* Local. For hessian(): completes h (3 nodes, 3 nodes) from its blocks (i, j) of the nodes 1 <= i <= j: fills in the
+ * other half, and the rows and columns of node 0, so that all sums over nodes are zero except for rounding. */
 void tac_element_complete(int nodes, double *h);
 
 /* ---- all elements of a scene, without clocks ---- */
@@ -163,11 +166,10 @@ struct tac_element_set {
     struct tac_element_list list[TAC_ELEMENT_LISTS]; /* by the order of the table, then those added */
 };
 
-/* Local. Elements with a node that is free at some time and one that is ours. */
+/* Local. Makes the elements that have a node that is free at some time and a node of this rank. */
 enum tac_err tac_element_set_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_element_set *out);
 void tac_element_set_destroy(struct tac_element_set *set);
-/* Local. Adds a list of elements of a kind that is not in the table to the end of the set; none if no material has the
- * kind.
+/* Local. Appends a list of elements of a kind that is not in the table to the set, unless no material has the kind.
  */
 enum tac_err tac_element_set_add(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_element *element,
                                  struct tac_element_set *set);

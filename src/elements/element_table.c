@@ -1,5 +1,5 @@
-/* element_table.c: the elements of the program, in the order of their kicks (docs/reference/elements.md).  The place of
- * an element in this table is its number in checkpoints: a new one goes to the end. */
+/* element_table.c: lists the elements of the program, in the order of their kicks (docs/reference/elements.md).  The
+ * place of an element in this table is its number in checkpoints: a new one goes to the end. */
 #include "elements/element.h"
 
 const struct tac_element_keys *const tac_elements[] = {

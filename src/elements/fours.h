@@ -1,5 +1,5 @@
-/* fours.h: what the loops over elements share: they take four elements at a time, kick their vertices, and add up their
- * works.
+/* fours.h: declares what the loops over elements have in common: they take four elements at a time, kick their
+ * vertices, and add up their works.
  */
 #ifndef TACTUS_ELEMENTS_FOURS_H
 #define TACTUS_ELEMENTS_FOURS_H
@@ -9,14 +9,14 @@
 #include "partition/map.h"
 #include <string.h>
 
-/* The loops go in blocks of four: impulses side by side, from positions that kicks of this instant do not change, then
- * the kicks one after the other in key order. */
+/* The loops take blocks of four. They compute four impulses side by side, from positions that kicks of this instant do
+ * not change, and then kick one vertex after the other in key order. */
 enum { FOUR = 4 };
 
 /* One field of the four elements q[]; past the end of a class the first is repeated, and not kicked. */
 #define LANES(field) ((tac_four){q[0]->field, q[1]->field, q[2]->field, q[3]->field})
 
-/* Two fields of them that lie one after the other, from p[0] .. p[3] on: they are loaded together. */
+/* Loads two consecutive fields of the four elements together, from p[0] .. p[3] on. */
 static inline __attribute__((always_inline)) void lanes_of_two(tac_four field[2], const double *const p[FOUR])
 {
     typedef double two __attribute__((vector_size(16)));
@@ -29,7 +29,8 @@ static inline __attribute__((always_inline)) void lanes_of_two(tac_four field[2]
     field[1] = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
 }
 
-/* Impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy, jz, 0) each. */
+/* Transposes the impulses of four elements on one of their vertices, from coordinates side by side to one row (jx, jy,
+ * jz, 0) each. */
 static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const tac_four j[3])
 {
     const tac_four zero = {0, 0, 0, 0};
@@ -43,7 +44,7 @@ static inline __attribute__((always_inline)) void rows(tac_four row[FOUR], const
     row[3] = __builtin_shufflevector(xy_hi, z_hi, 2, 3, 6, 7);
 }
 
-/* A book of four lanes, of twice the works, closed into the real one at the end of a loop. */
+/* A book of four lanes, of twice the works, which is added to the real one at the end of a loop. */
 struct four_book {
     tac_four work, absolute;
 };
@@ -69,7 +70,7 @@ static inline __attribute__((always_inline)) void close_book(struct tac_book *bo
     book->absolute += .5 * ((sum->absolute[0] + sum->absolute[1]) + (sum->absolute[2] + sum->absolute[3]));
 }
 
-/* Positions of four vertices, transposed: x[k] holds coordinate k of all four. */
+/* Loads the positions of four vertices, transposed: x[k] holds coordinate k of all four. */
 static inline __attribute__((always_inline)) void load(tac_four x[3], const struct tac_pos *restrict pos, tac_lid a,
                                                        tac_lid b, tac_lid c, tac_lid d)
 {
@@ -81,13 +82,13 @@ static inline __attribute__((always_inline)) void load(tac_four x[3], const stru
     tac_four_columns(x, p, q, r, s);
 }
 
-/* Where the four elements q[] have their vertices. */
+/* The stencils of the four elements q[]. */
 #define STENCILS                                                                                                       \
     {                                                                                                                  \
         q[0]->v, q[1]->v, q[2]->v, q[3]->v                                                                             \
     }
 
-/* Positions of the k vertices of four elements: x[v][c] holds coordinate c of their vertices v. */
+/* Gathers the positions of the k vertices of four elements: x[v][c] holds coordinate c of their vertices v. */
 static inline __attribute__((always_inline)) void gather(tac_four x[][3], const struct tac_pos *restrict pos,
                                                          const tac_lid *const stencil[FOUR], int k)
 {
@@ -111,8 +112,8 @@ static inline __attribute__((always_inline)) void scatter(struct tac_vel *restri
     enter(sum, work);
 }
 
-/* Where n elements, 1 to 4, have their vertices; their records are `size` bytes apart from `first` on. Past the last
- * one it is the first again. */
+/* Finds the stencils of n elements, 1 to 4, whose records are `size` bytes apart from `first` on. After the last one
+ * the first is repeated. */
 static inline __attribute__((always_inline)) void stencils(const tac_lid *stencil[FOUR], const void *first, size_t size,
                                                            int n)
 {
@@ -120,7 +121,7 @@ static inline __attribute__((always_inline)) void stencils(const tac_lid *stenci
         stencil[l] = (const void *)((const char *)first + (l < n ? (size_t)l : 0) * size);
 }
 
-/* The same as scatter() for these elements. */
+/* Does what scatter() does, for these elements. */
 static inline __attribute__((always_inline)) void scatter_from(struct tac_vel *restrict vel, const void *first,
                                                                size_t size, int n, int k, tac_four j[][3],
                                                                struct four_book *sum)
@@ -130,7 +131,7 @@ static inline __attribute__((always_inline)) void scatter_from(struct tac_vel *r
     scatter(vel, stencil, n, k, j, sum);
 }
 
-/* The same for pairs of vertices: j on the first, -j on the second. */
+/* Does the same for pairs of vertices: j on the first, -j on the second. */
 static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *restrict vel,
                                                                 const tac_lid *const stencil[FOUR], int n,
                                                                 const tac_four j[3], struct four_book *sum)
@@ -158,9 +159,9 @@ static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *
         call;                                                                                                          \
     }
 
-/* The same for elements of `nodes` vertices, whose records begin at `first`: `call` leaves their impulses in j, and
- * they are kicked one turn of the loop later.  So the kicks, which are many loads and stores, run beside the arithmetic
- * of the next elements, which does not wait for them. */
+/* Does the same for elements of `nodes` vertices, whose records begin at `first`. `call` leaves their impulses in j,
+ * and their vertices are kicked one iteration later. So the many loads and stores of the kicks run in parallel with the
+ * arithmetic of the next elements. */
 #define IN_TURNS(first, count, nodes, i, n, call)                                                                      \
     do {                                                                                                               \
         tac_four line[2][nodes][3];                                                                                    \
@@ -183,20 +184,20 @@ static inline __attribute__((always_inline)) void scatter_pairs(struct tac_vel *
         }                                                                                                              \
     } while (0)
 
-/* Four numbers of memory, `step` apart; past the n-th the first is repeated. */
+/* Loads four numbers, `step` apart; after the n-th the first is repeated. */
 static inline __attribute__((always_inline)) tac_four recall(const double *p, int step, int n)
 {
     return (tac_four){p[0], p[n > 1 ? step : 0], p[n > 2 ? 2 * step : 0], p[n > 3 ? 3 * step : 0]};
 }
 
-/* Back to where recall() took them. */
+/* Stores them where recall() loaded them. */
 static inline __attribute__((always_inline)) void keep(double *p, int step, int n, tac_four value)
 {
     for (int e = 0; e < n; e++)
         p[e * step] = value[e];
 }
 
-/* The energy that the flow of n elements takes, of those elements that this rank accounts for. */
+/* Enters the energy that the flow of n elements takes, of those elements that this rank accounts for. */
 static inline __attribute__((always_inline)) void enter_flow(struct tac_accum *lost, const uint8_t *mine, int n,
                                                              tac_four loss)
 {

@@ -1,5 +1,5 @@
-/* hinge.c: discrete shells' bending, V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003, section 4.1); its
- * damping and plasticity.  Derivatives of the angle: docs/reference/elements.md. */
+/* hinge.c: computes the bending of discrete shells, V = k 3|e|^2/(A1+A2) (theta - theta0)^2 (Grinspun et al. 2003,
+ * section 4.1), with damping and plasticity.  Derivatives of the angle: docs/reference/elements.md. */
 #include "elements/hinge.h"
 #include "elements/kernels.h"
 #include <string.h>
@@ -36,7 +36,7 @@ static double find_hinge_energy(const void *record, const double *rest, const do
     return tac_hinge_potential(record, rest, x);
 }
 
-/* theta less its rest, rad. */
+/* Returns theta less its rest value, rad. */
 static double bend_of(const struct tac_hinge *g, const double *rest, const struct tac_one_fold *f)
 {
     const double theta = tac_one_fold_angle(f);
@@ -243,7 +243,7 @@ static void damp_hinge(const void *damper, double *last, const double (*x)[3], d
     tac_one_hinge_damper(g->rate, g->most, &b, tac_one_fold_angle(&f), last, j);
 }
 
-/* A hinge that is bent beyond its limit at t = 0 has yielded before. */
+/* A hinge that is bent beyond its limit at t = 0 has yielded before that. */
 static double start_hinge_rest(const void *record, double limit, const double *there, double *rest)
 {
     const struct tac_hinge *g = record;

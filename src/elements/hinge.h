@@ -1,6 +1,6 @@
-/* hinge.h: the ticks of hinges (hinge_tick.c), which the table of their kind (hinge.c) refers to: impulses of bending,
- * of its damping and of its plasticity, as struct tac_element says of `tick` and struct tac_element_memory of
- * `tick_dampers` and `tick_plastic` (element.h).  All Local. */
+/* hinge.h: declares the ticks of hinges (hinge_tick.c) for the entry of hinges in the table of elements (hinge.c):
+ * impulses of bending, of its damping and of its plasticity. struct tac_element describes `tick`, and struct
+ * tac_element_memory describes `tick_dampers` and `tick_plastic` (element.h). All are Local. */
 #ifndef TACTUS_ELEMENTS_HINGE_H
 #define TACTUS_ELEMENTS_HINGE_H
 

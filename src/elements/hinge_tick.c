@@ -1,13 +1,14 @@
-/* hinge_tick.c: the loops over hinges (hinge.c says what a hinge is), four of them side by side.
+/* hinge_tick.c: ticks hinges (hinge.c), four of them side by side.
  *
- * The loops are pipelines.  The impulses of a hinge need a chain of three roots, four divisions and a polynomial, some
- * 250 cycles long, in which each operation waits for the one before.  A processor looks only some hundred operations
- * ahead, and would wait.  So one turn of the loop works on a dozen batches of four hinges, each one step further than
- * the next.  No step has more than one root or division, or a chain of other operations that takes longer. */
+ * The loops are pipelines. The impulses of a hinge need a chain of three roots, four divisions and a polynomial, some
+ * 250 cycles long, in which each operation depends on the one before. A processor looks only some hundred operations
+ * ahead, so it would be idle. Therefore one iteration of the loop works on a dozen batches of four hinges, each one
+ * step further than the next.  No step has more than one root or division, or a chain of other operations that takes
+ * longer. */
 #include "elements/fours.h"
 #include "elements/hinge.h"
 
-/* The steps, and of how many turns before the hinges are that are at it. */
+/* The steps, and how many iterations before the hinges at a step were begun. */
 enum { TRIANGLES, FIRST, ANGLE = 10, PARTS, KICK, LINE = 16 };
 
 /* Four hinges whose tick has begun and has not ended. */
@@ -17,10 +18,10 @@ struct unfinished {
     tac_four tangent, below; /* of half the angle, then of its quarter; what it is to be divided by */
     tac_four series;
     tac_four size;  /* what ANGLE leaves to PARTS */
-    tac_four apart; /* so that no two lie at the same place of two pages, where loads seem to need what is stored */
+    tac_four apart; /* so that no two have the same offset in their pages, where loads would wait for stores */
 };
 
-/* Their impulses: those of this turn, and those of the turn before, which are kicked. */
+/* Their impulses: those of this iteration, and those of the last one, with which vertices are kicked now. */
 typedef tac_four impulses[4][3];
 
 /* The triangles of n hinges, 1 to 4, whose records are `size` bytes apart from `first` on. */
@@ -81,7 +82,7 @@ static inline __attribute__((always_inline)) tac_four angle(const struct unfinis
     return tac_four_whole_angle(at->series, at->rise, at->across);
 }
 
-/* A turn of the loop over `fours` fours of hinges; `all`: all steps have hinges to work at. */
+/* One iteration of the loop over `fours` batches of hinges; `all`: all steps have hinges. */
 #define IN_TURN(first, fours, turn, all, i, n, at, at_angle, at_push)                                                  \
     do {                                                                                                               \
         _Pragma("GCC unroll 16") for (int what = FIRST; what < ANGLE; what++) if (all || turn - (size_t)what < fours)  \

@@ -1,5 +1,5 @@
-/* kernels.h: the elastic kernels, for one element and for four side by side; inline, used by the loops, the energies
- * and the tests alike. */
+/* kernels.h: declares the elastic kernels, for one element and for four side by side. They are inline; the loops, the
+ * energies and the tests use them. */
 #ifndef TACTUS_ELEMENTS_KERNELS_H
 #define TACTUS_ELEMENTS_KERNELS_H
 
@@ -11,7 +11,7 @@
 #define KERNELS "elements/kernel_body.h"
 #include "elements/kernel_twice.h"
 
-/* length: at rest, which plasticity moves; so do the others' `rest`. */
+/* Returns the potential. length: the rest length, which plasticity changes; likewise `rest` of the others. */
 static inline double tac_spring_potential(const struct tac_spring *s, double length, const double x[2][3])
 {
     double d[3];

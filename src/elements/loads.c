@@ -12,7 +12,7 @@ static double factor_at(const struct tac_load *load, const tac_time *knot, tac_l
     return load->factor[k] + share * (load->factor[k + 1] - load->factor[k]);
 }
 
-/* The last knot that is not after t; t is not before the first. */
+/* Returns the last knot that is not after t; t is not before the first. */
 static tac_lid knot_before(const tac_time *knot, tac_lid count, tac_time t)
 {
     tac_lid lo = 0, hi = count;
@@ -63,7 +63,7 @@ double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times 
 
 /* ---- forces ---- */
 
-/* The normal times twice the triangle's area, or times the segment's length; pressure pushes along it. */
+/* Computes the normal times twice the triangle's area, or times the segment's length; pressure pushes along it. */
 static void normal(const struct tac_load_element *e, const double x[3][3], double n[3])
 {
     double a[3], b[3];
@@ -84,8 +84,9 @@ void tac_load_centre(const struct tac_load_element *e, const double x[3][3], dou
         centre[k] = e->count == 2 ? (x[0][k] + x[1][k]) / 2 : (x[0][k] + x[1][k] + x[2][k]) / 3;
 }
 
-/* F = (drag/2) A |u.n| (u.n) n, u the velocity of the air as the element sees it; but in one tick no more than would
- * take all of u.n from the mass that it stands for.  So no drag, period or lightness can turn the motion around. */
+/* F = (drag/2) A |u.n| (u.n) n, where u is the velocity of the air relative to the element. But in one tick the impulse
+ * is at most what takes all of u.n from the mass that the element represents. So no drag, no period and no small mass
+ * can reverse the motion. */
 static void blow(const struct tac_load *load, const struct tac_load_element *e, const double x[3][3], double h,
                  double mean, double push[3], double centre[3])
 {

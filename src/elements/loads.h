@@ -1,14 +1,14 @@
-/* loads.h: prescribed forces, pressure and wind as forces with clocks (docs/reference/engine.md, Loads).
+/* loads.h: declares prescribed forces, pressure and wind as forces with clocks (docs/reference/engine.md, Loads).
  *
  * A load acts on elements: a force on each of its vertices, pressure and wind on each triangle (2D: segment) of which
  * it has all vertices.  Elements of one period are part of a rate class (elastic.h), ordered by load, then by id.
  *
  *     impulse of a tick at t with period h:   the force at x(t), times h, times the mean of the load's factor over
- *     (t - h/2, t + h/2], for which the tick stands: so what a path gives in all does not depend on the periods
+ *     (t - h/2, t + h/2], the span of the tick; so the total impulse of a path does not depend on the periods
  *
  * Periods: pressure follows the surface, so its stiffness counts among that of the elastic forces around
- * (docs/explanation/method.md, Forces); every load ticks at least as often as they do and as clocks.gravity_s says.
- * The damping of a wind bounds its period, too.
+ * (docs/explanation/method.md, Forces); every load ticks at least as often as these forces, and at least every
+ * clocks.gravity_s. The damping of a wind bounds its period, too.
  */
 #ifndef TACTUS_ELEMENTS_LOADS_H
 #define TACTUS_ELEMENTS_LOADS_H
@@ -17,12 +17,12 @@
 
 struct tac_load_element {
     tac_lid v[3];
-    int32_t count;          /* vertices: 1, 2, 3 */
-    tac_lid load, id;       /* of the scene; local id of the vertex, segment or triangle */
-    tac_lid slot[3];        /* vertex k among those that its class pushes, or -1 */
-    int32_t first_wind;     /* in its class the first wind on the same element, if that is another one, or -1 */
-    double limit;           /* wind: impulse per normal speed at which it takes all of that, kg */
-    double centre[3];       /* wind, state: where its centre was at its own last tick, at first at t = 0, m */
+    int32_t count;      /* vertices: 1, 2, 3 */
+    tac_lid load, id;   /* of the scene; local id of the vertex, segment or triangle */
+    tac_lid slot[3];    /* number of vertex k among those that its class pushes, or -1 */
+    int32_t first_wind; /* the first wind on the same element in its class, if that is another one, or -1 */
+    double limit;       /* wind: impulse per normal speed that takes all of the speed, kg */
+    double centre[3]; /* wind, state: the position of the centre at the last tick of this load, at first at t = 0, m */
     double centre_start[3]; /* the same at the window's start */
 };
 
@@ -40,10 +40,11 @@ struct tac_load_times {
     tac_time *knot; /* owned */
 };
 
-/* Local. The elements with a vertex that is free at some time and one that is ours. */
+/* Local. Collects the elements that have a vertex that is free at some time and a vertex of this rank. */
 enum tac_err tac_loads_collect(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_loads *out);
-/* Collective. Periods; omega2 (V): bound of the assembled stiffness over mass at each vertex, 1/s^2, with the loads'
- * own. TAC_ERR_INPUT if one falls under 2^12 quanta, or if an acceleration leaves the range of double. */
+/* Collective. Chooses the periods; omega2 (V): bound of the assembled stiffness over mass at each vertex, 1/s^2, with
+ * that of loads. TAC_ERR_INPUT if a period is less than 2^12 quanta, or if an acceleration leaves the range of
+ * double. */
 enum tac_err tac_loads_choose(struct tac_ctx *ctx, const struct tac_scene *scene, const double *omega2,
                               struct tac_loads *loads);
 void tac_loads_free(struct tac_loads *loads);
@@ -54,15 +55,15 @@ enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *scene, 
 enum tac_err tac_load_times_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_load_times *out);
 void tac_load_times_free(struct tac_load_times *times);
 
-/* Local. Mean of a load's factor over the `period` around t. */
+/* Local. Returns the mean of a load's factor over the `period` around t. */
 double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times *times, tac_lid load, tac_time t,
                      tac_time period);
 
-/* Local. Impulses (count, 3) of one tick on an element at x (count, 3), N s; mean: of the factor.  centre: where a wind
- * finds it now (written by winds only). */
+/* Local. Computes the impulses (count, 3) of one tick on an element at x (count, 3), N s; mean: of the factor. centre:
+ * the present centre of the element, which only winds write. */
 void tac_load_impulse(const struct tac_scene *scene, const struct tac_load_element *e, const double x[3][3], double h_s,
                       double mean, double impulse[3][3], double centre[3]);
-/* Local. The centre of an element. */
+/* Local. Computes the centre of an element. */
 void tac_load_centre(const struct tac_load_element *e, const double x[3][3], double centre[3]);
 
 #endif

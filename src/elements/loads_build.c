@@ -1,4 +1,5 @@
-/* loads_build.c: finds the elements that the loads act on, and their periods (docs/reference/engine.md, Loads). */
+/* loads_build.c: finds the elements on which the loads act, and chooses their periods (docs/reference/engine.md,
+ * Loads). */
 #include "elements/elastic.h"
 #include "elements/loads.h"
 #include "partition/ghosts.h"
@@ -107,7 +108,7 @@ done:
     return err;
 }
 
-/* Where winds find their elements at the start, and the stiffness of pressures. */
+/* Sets the centres of elements with a wind at the start, and the stiffness of pressures. */
 static void set_start(const struct tac_scene *s, struct tac_loads *loads)
 {
     for (size_t i = 0; i < loads->count; i++) {
@@ -151,7 +152,8 @@ done:
     return err;
 }
 
-/* Per vertex: the area that winds see of it, over its mass; m^2/kg.  An element counts once for each of its winds. */
+/* Computes for each vertex the area on which winds act, over its mass; m^2/kg. An element counts once for each of its
+ * winds. */
 static enum tac_err wind_areas(struct tac_ctx *ctx, const struct tac_scene *s, const struct tac_loads *loads,
                                double **out)
 {
@@ -187,7 +189,7 @@ static enum tac_err fail_element(struct tac_ctx *ctx, const struct tac_scene *s,
                     id, body->name, what);
 }
 
-/* The largest acceleration that the load can give to a vertex; a wind gives at most its own velocity. */
+/* Returns the largest acceleration that the load can give to a vertex; a wind gives at most its own velocity. */
 static double acceleration(const struct tac_scene *s, const struct tac_load_element *e)
 {
     const struct tac_load *load = &s->settings->load[e->load];
@@ -223,7 +225,7 @@ enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *s, stru
     return err;
 }
 
-/* All winds on an element tick together: where they found it is one state. */
+/* All winds on an element tick together, because they have one state: the element's centre. */
 static enum tac_err join_winds(struct tac_ctx *ctx, const struct tac_scene *s, struct tac_loads *loads)
 {
     const size_t n = (size_t)(s->settings->two_d ? s->mesh->segment_count : s->mesh->triangle_count);

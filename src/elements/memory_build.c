@@ -26,9 +26,9 @@ double tac_builder_yield(const struct builder *b, int kind, size_t e)
 
 /* ---- periods of damping ---- */
 
-/* Largest stiffness over mass of an element's own motions at the start, 1/s^2.  A vertex' sum of these, times damping,
- * bounds the rate at which damping alone can slow anything there (each element's form is at most that times its
- * vertices' kinetic form), and it grows with an element's deformation as its damper's `most` assumes. */
+/* Returns the largest stiffness over mass of the motions of one element alone at the start, 1/s^2.  A vertex' sum of
+ * these, times damping, bounds the rate at which damping alone can slow anything there (each element's form is at most
+ * that times its vertices' kinetic form), and it grows with an element's deformation as its damper's `most` assumes. */
 static double own_rate(const struct builder *b, int kind, size_t e)
 {
     const struct tac_scene *s = b->scene;
@@ -104,7 +104,7 @@ enum tac_err tac_builder_damp(struct builder *b)
                 gamma[v[i]] += rate;
         }
     }
-    /* A ghost's other elements are elsewhere. */
+    /* The owners of ghosts have the other elements of these. */
     if (s->mesh->part)
         TAC_TRY(tac_ghosts_refresh(b->ctx, s->mesh->part, s->mesh->vertex_count, 1, gamma));
     for (int k = 0; k < b->set.count; k++)
@@ -129,8 +129,8 @@ done:
     return err;
 }
 
-/* How many elements of a list belong to each class, in *out (owned by the caller): plastic ones by their own period,
- * or those with dampers by their dampers'. */
+/* Counts the elements of a list that belong to each class, in *out (owned by the caller): plastic ones by their own
+ * period, or those with dampers by the periods of these. */
 static enum tac_err count_classes(const struct builder *b, const struct tac_elastic *el, int kind, bool dampers,
                                   size_t **out)
 {
@@ -144,7 +144,7 @@ done:
     return err;
 }
 
-/* Strain of an element at the start: m; e00, e11, e01; rad. */
+/* Computes the strain of an element at the start: m; e00, e11, e01; rad. */
 static void strain_of(const struct builder *b, int kind, size_t e, double *strain)
 {
     const struct tac_element_list *list = &b->set.list[kind];
@@ -169,7 +169,7 @@ static void put_damper(const struct builder *b, struct tac_rate_class *r, int ki
                                        &list->bound[e], tac_forces_record(&g->damper, n));
 }
 
-/* Those of one kind of element. */
+/* Makes the dampers of one kind of element. */
 static enum tac_err make_dampers(struct builder *b, struct tac_elastic *el, int kind)
 {
     enum tac_err err;
@@ -199,7 +199,7 @@ done:
     return err;
 }
 
-/* A rest value that the start does not exceed. */
+/* Computes a rest value with which the strain at the start is within the limit. */
 static void put_plastic(const struct builder *b, struct tac_rate_class *r, int kind, size_t e)
 {
     const struct tac_element_list *list = &b->set.list[kind];

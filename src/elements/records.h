@@ -1,4 +1,4 @@
-/* records.h: what the program's own elements and their dampers are made of. Each begins with its nodes. */
+/* records.h: declares the records of the program's elements and their dampers. Each begins with its nodes. */
 #ifndef TACTUS_ELEMENTS_RECORDS_H
 #define TACTUS_ELEMENTS_RECORDS_H
 
@@ -33,8 +33,8 @@ struct tac_solid {
     double mu, lambda; /* Lame's moduli times the volume, J */
 };
 
-/* Dampers: rate is damping times stiffness. `most`: see kernel_body.h; where an element shrinks or stretches so far
- * that its damping grows by more than its period allows, it grows no further. */
+/* Dampers: rate is damping times stiffness. `most` (kernel_body.h): where an element shrinks or stretches so far that
+ * its damping would exceed what its period allows, the damping does not grow further. */
 struct tac_spring_damper {
     tac_lid v[2];
     double rate; /* N s/m */

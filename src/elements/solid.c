@@ -1,5 +1,5 @@
-/* solid.c: solids of tetrahedra: neo-Hookean, St Venant-Kirchhoff and corotated (Bonet and Wood 2008; Sifakis and
- * Barbic 2012).  Formulas: docs/reference/elements.md. */
+/* solid.c: computes solids of tetrahedra: neo-Hookean, St Venant-Kirchhoff and corotated (Bonet and Wood 2008; Sifakis
+ * and Barbic 2012).  Formulas: docs/reference/elements.md. */
 #include "elements/solid.h"
 #include "elements/fours.h"
 #include "elements/solid_energy.h"

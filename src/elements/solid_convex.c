@@ -1,4 +1,4 @@
-/* solid_convex.c: second derivatives of solids' energies without negative curvature, in closed form
+/* solid_convex.c: computes second derivatives of the energies of solids without negative curvature, in closed form
  * (docs/reference/elements.md).
  *
  * An isotropic energy of F = U diag(s) V^T has in the space of F the eigenvectors (Smith et al. 2019)
@@ -56,7 +56,8 @@ void tac_solid_leave_tension(double s[3][3])
             s[i][k] = high[0] * (v[0][i] * v[0][k]) + high[1] * (v[1][i] * v[1][k]) + high[2] * (v[2][i] * v[2][k]);
 }
 
-/* A unit vector of x without its part along the unit vector n; any across n where nothing is left. */
+/* Computes a unit vector along x without its part along the unit vector n; any perpendicular to n if nothing is
+ * left. */
 static void across(const double x[3], const double n[3], double out[3])
 {
     const double along = tac_dot(x, n);

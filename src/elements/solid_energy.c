@@ -1,4 +1,5 @@
-/* solid_energy.c: energies of the three models of solids and their Hessians (docs/reference/elements.md). */
+/* solid_energy.c: computes the energies of the three models of solids and their Hessians
+ * (docs/reference/elements.md). */
 #include "elements/solid_energy.h"
 #include "elements/solid_convex.h"
 

@@ -1,4 +1,4 @@
-/* solid_kernels.h: the kernels of solids, for one tetrahedron and for four side by side; inline. */
+/* solid_kernels.h: declares the kernels of solids, for one tetrahedron and for four side by side; they are inline. */
 #ifndef TACTUS_ELEMENTS_SOLID_KERNELS_H
 #define TACTUS_ELEMENTS_SOLID_KERNELS_H
 

@@ -1,5 +1,5 @@
-/* spring.c: springs along edges, V = (k/2L)(l - L)^2 (ACM section 3); their damping and plasticity (ACM section 6.1,
- * AVCM 8.7).  Formulas of the Hessian: docs/reference/elements.md. */
+/* spring.c: computes springs along edges, V = (k/2L)(l - L)^2 (ACM section 3), with damping and plasticity (ACM section
+ * 6.1, AVCM 8.7).  Formulas of the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
 
 static bool make_spring(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
@@ -53,7 +53,7 @@ static void find_spring_hessian(const void *record, const double *rest, const do
     fill_hessian(d, l, s->stiffness - across, across, h);
 }
 
-/* A spring that is pressed would give way across. */
+/* A compressed spring has negative stiffness perpendicular to itself. */
 static void find_spring_convex(const void *record, const double *rest, const double (*x)[3], double *h)
 {
     const struct tac_spring *s = record;

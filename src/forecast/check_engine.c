@@ -71,7 +71,7 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
              form.bottom + 1 < model->layer_count && form.h_s / sqrt(model->sum[form.bottom + 1]) >= shortest;)
             form.bottom++;
         if (text)
-            fprintf(text, "%-10s %s: %d layers, down to %.3g m\n", side == 0 ? "nest" : "",
+            fprintf(text, "%-10s %s: %d layers, down to %.3g m\n", side == 0 ? "layers" : "",
                     side == 0 ? "fastest pair" : "slowest pair", form.bottom,
                     form.thickness * model->reach[form.bottom + 1]);
         json_t *groups = json_array();
@@ -89,7 +89,7 @@ static enum tac_err describe_layers(struct tac_ctx *ctx, const struct tac_scene 
         tac_json_append(&list, json_pack("{s:s, s:i, s:o}", "pair", side == 0 ? "fastest" : "slowest", "layers",
                                          (int)form.bottom, "layer_groups", groups));
     }
-    if (json_object_set_new(report, "nest", list) != 0)
+    if (json_object_set_new(report, "layer_stack", list) != 0)
         err = fail_no_memory(ctx);
 done:
     return err;
@@ -178,7 +178,7 @@ static enum tac_err describe_asynchronous(struct tac_ctx *ctx, const struct tac_
     struct tac_elastic *elastic = NULL;
     struct tac_model *model = NULL;
     TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
-    TAC_TRY(tac_model_create(ctx, scene, &model)); /* once: a nest may have a million layers */
+    TAC_TRY(tac_model_create(ctx, scene, &model)); /* once: a layer stack may have a million layers */
     TAC_TRY(describe_classes(ctx, elastic, report, text));
     TAC_TRY(describe_layers(ctx, scene, model, report, text));
     TAC_TRY(describe_rest(ctx, scene, model, report, text));

@@ -126,7 +126,7 @@ enum tac_err tac_check_exempt(struct tac_ctx *ctx, const struct tac_scene *scene
             tac_exempt_describe(scene, &exempt->pair[i], "\"", words, sizeof words);
             tac_warn(ctx,
                      "%s: scripts move them through each other, or they overlap from the start; none of their vertices "
-                     "is ever free, so neither can give way",
+                     "is ever free, so neither can yield",
                      words);
         }
     if (text)

@@ -113,11 +113,10 @@ static void print_integrator_line(FILE *out, const json_t *report, bool implicit
 {
     const json_t *of = json_object_get(report, "integrator"), *periods = json_object_get(report, "periods");
     if (implicit)
-        fprintf(
-            out,
-            "integrator implicit, which integrator.kind asks for (for what is stiff or slow; it damps): steps, %.0f of "
-            "%g s, %s\n",
-            number_of(json_object_get(report, "steps"), "count"), number_of(of, "step_s"), text_of(of, "scheme"));
+        fprintf(out,
+                "integrator implicit, by integrator.kind (for stiff or slow scenes; it damps): steps, %.0f of "
+                "%g s, %s\n",
+                number_of(json_object_get(report, "steps"), "count"), number_of(of, "step_s"), text_of(of, "scheme"));
     else if (json_array_size(periods) > 0)
         fprintf(out,
                 "integrator asynchronous, the usual one: steps from %.3g s; exact balances, impacts; for what is stiff "
@@ -174,7 +173,7 @@ static void print_cost(FILE *out, const json_t *report)
     else
         fprintf(out, "cost       %.0f steps", number_of(f, "steps"));
     fprintf(out, ", %s of memory and that of contacts", tac_show_bytes(number_of(f, "memory")).text);
-    fprintf(out, ", at most %s of disk; --pilot 20 tells the time\n", frames.text);
+    fprintf(out, ", at most %s of disk; --pilot 20 estimates the time\n", frames.text);
 }
 
 void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_t warnings)
@@ -195,7 +194,7 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     print_integrator_line(out, report, implicit);
     print_wrong(out, report, warnings);
     print_cost(out, report);
-    fputs(
-        "more       --details tells materials, bodies, periods, layers and what costs most; --json tells everything\n",
-        out);
+    fputs("more       --details prints materials, bodies, periods, layers and what costs most; --json prints "
+          "everything\n",
+          out);
 }

@@ -184,7 +184,7 @@ static void print_forecast(FILE *text, const struct reported *t)
         fprintf(text, "forecast   %.3g elastic ticks, %.3g of gravity, dampers and loads", t->exact.elastic,
                 t->exact.other);
     if (t->pilot == NULL)
-        fprintf(text, "; %s and time: tactus check --pilot 20 runs the scene for 20 s to tell them\n",
+        fprintf(text, "; %s and time: tactus check --pilot 20 runs the scene for 20 s to estimate them\n",
                 t->implicit ? "Newton iterations" : "contact");
     else if (t->implicit)
         fprintf(text, ", about %.2g Newton iterations in each (%.2g to %.2g)\n", t->newton.likely, t->newton.least,
@@ -272,7 +272,7 @@ static void warn_of_days(struct tac_ctx *ctx, const struct reported *t, const st
     if (lever != NULL)
         tac_warn(ctx,
                  "the run will take some %s on %d rank%s; %s costs most: %g instead of %g would save %.0f %% of the "
-                 "time (the forecast of tactus check tells what other keys would save)",
+                 "time (the forecast of tactus check has what other keys would save)",
                  tac_show_seconds(t->wall_s.likely).text, t->pilot->ranks, ranks, lever->key, lever->instead,
                  lever->now, 100 * (1 - part_of(lever->wall_s, t)));
     else

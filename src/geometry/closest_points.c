@@ -1,5 +1,5 @@
-/* closest_points.c: the parts of closest_points.h that are not inline: the distance of a vertex and a triangle that is
- * a sliver. */
+/* closest_points.c: computes what is not inline in closest_points.h: the distance of a vertex and a triangle that is a
+ * sliver. */
 #include "geometry/closest_points.h"
 
 #include <string.h>

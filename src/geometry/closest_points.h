@@ -1,4 +1,5 @@
-/* closest_points.h: distance of two primitives, the weights of their closest points, and the direction between them.
+/* closest_points.h: computes the distance of two primitives, the weights of their closest points, and the direction
+ * between them.
  *
  * These run at every tick of every contact, so they are inline.  Which feature is nearest is decided with triple
  * products instead of the usual differences of products (by Lagrange's identity d1 d4 - d3 d2 = (ab x ac).(ab x ap),

@@ -1,4 +1,5 @@
-/* distance_four.h: the distances of closest_points.h for four pairs of one type side by side, without branches.
+/* distance_four.h: computes the distances of closest_points.h for four pairs of one type side by side, without
+ * branches.
  *
  * Every case is computed and the right one is selected, with the operations of closest_points.h in their order: the
  * bits are those of closest_points.h (tests/unit/contact/test_evaluate_four.c).  Where closest_points.h would go on

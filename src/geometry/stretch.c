@@ -1,5 +1,5 @@
-/* stretch.c: the largest stretch of a triangle as a distance: minus the larger singular value of its deformation, in
- * metres (docs/reference/engine.md, Limits of stretch). */
+/* stretch.c: computes the largest stretch of a triangle as a distance: minus the larger singular value of its
+ * deformation, in metres (docs/reference/engine.md, Limits of stretch). */
 #include "geometry/closest_points.h"
 
 /* What the direction q of the rest plane has become: its stretch, where it points now, and the weights of it. */
@@ -40,7 +40,7 @@ void tac_near_stretch(const double x[4][3], struct tac_near near[2])
     /* The eigenvector of [a b; b c], by that of its two rows in which nothing cancels. */
     double u = half >= 0 ? half + root : b, v = half >= 0 ? b : root - half;
     const double size = sqrt(u * u + v * v);
-    u = size > 0 ? u / size : 1; /* both stretches alike: any direction is the largest's */
+    u = size > 0 ? u / size : 1; /* both stretches are equal: any direction is that of the largest */
     v = size > 0 ? v / size : 0;
     const double first[2] = {u, v}, second[2] = {-v, u};
     tac_sub(e1, x[1], x[0]);

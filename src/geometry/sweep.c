@@ -1,4 +1,4 @@
-/* sweep.c: conservative advancement of a pair along straight lines (sweep.h). */
+/* sweep.c: advances a pair conservatively along straight lines (sweep.h). */
 #include "geometry/sweep.h"
 #include <string.h>
 

@@ -50,9 +50,9 @@ static inline double tac_separation(enum tac_pair_type type, const double x[4][3
     return least;
 }
 
-/* Local. The pair moves from x (4,3; tac_model_gather) by u (4,3) at constant velocities. A fraction s in 0..1 before
- * which its distance does not come under threshold - and near which it comes within `tolerance` of it, or the search
- * was cut off - or TAC_SWEEP_CLEAR. tolerance > 0 must cover the kernels' rounding. */
+/* Local. The pair moves from x (4,3; tac_model_gather) by u (4,3) at constant velocities. Returns a fraction s in 0..1
+ * before which its distance does not come under threshold, or TAC_SWEEP_CLEAR. Near s the distance comes within
+ * `tolerance` of the threshold, or the search ended there. tolerance > 0 must cover the kernels' rounding. */
 double tac_sweep(enum tac_pair_type type, const double x[4][3], const double u[4][3], double threshold,
                  double tolerance);
 

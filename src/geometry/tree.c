@@ -260,7 +260,7 @@ static bool overlap_drifting(const struct tac_slim_dop *a, const struct tac_slim
     return true;
 }
 
-/* How far tree a drifts against tree b along an axis, seen from their origins, rounded outwards. */
+/* Computes how far tree a moves relative to tree b along an axis, with respect to their origins, rounded outwards. */
 static inline void drift(const struct tac_tree *a, const struct tac_tree *b, const double *drift_lo,
                          const double *drift_hi, int axis, double *lo, double *hi)
 {
@@ -347,8 +347,8 @@ enum tac_err tac_tree_overlaps(const struct tac_tree *a, const struct tac_tree *
 struct query {
     const struct tac_tree *of, *in; /* whose leaves are looked at, and where what overlaps them is looked for */
     const double *lo, *hi;          /* how `of` drifts against `in`; NULL: not */
-    bool swapped; /* the other way round, after it: visit() gets the primitive of `in` first, whose changed leaves have
-                   * been looked at */
+    bool swapped; /* the second search, with the trees exchanged: visit() gets the primitive of `in` first, whose
+                     changed leaves have been searched */
     tac_tree_visit *visit;
     tac_tree_leave_out *leave_out; /* NULL: none; else `of` and `in` are one tree */
     void *context;

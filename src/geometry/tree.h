@@ -1,9 +1,9 @@
-/* tree.h: bounding volume trees of k-DOPs over the primitives of one body, refitted in place.
+/* tree.h: declares bounding volume trees of k-DOPs over the primitives of one body, refitted in place.
  *
- * A tree is built once from a shape and refitted as the shape moves: its nodes lie in one array with children behind
- * their parents, so a refit is one loop from the back.  Each body's tree lives in a frame that moves with the body,
- * so a body's common motion costs nothing (docs/explanation/method.md, Finding contacts); two bodies' frames drift
- * apart during the time the boxes stand for, and the test of two nodes sweeps one of them along that drift.
+ * A tree is built once from a shape and refitted as the shape moves: its nodes lie in one array with children after
+ * their parents, so a refit is one loop from the end.  Each body's tree lives in a frame that moves with the body, so a
+ * body's common motion costs nothing (docs/explanation/method.md, Finding contacts); two bodies' frames drift apart
+ * during the time the boxes stand for, and the test of two nodes sweeps one of them along that drift.
  */
 #ifndef TACTUS_GEOMETRY_TREE_H
 #define TACTUS_GEOMETRY_TREE_H
@@ -45,7 +45,7 @@ struct tac_tree {
     int32_t *group;              /* owned, (node_count): the group of all that a node holds; -1: of several */
 };
 
-/* Local. Empty at first: the first refit builds it. */
+/* Local. Makes an empty tree; the first refit builds it. */
 enum tac_err tac_tree_create(struct tac_ctx *ctx, int32_t count, struct tac_tree **out);
 void tac_tree_destroy(struct tac_tree **tree);
 
@@ -57,7 +57,7 @@ typedef void tac_tree_box(void *context, int32_t primitive, struct tac_dop *box)
  * there over 2^22.  scratch: (count).  box() is called once for each primitive, twice when the tree is built. */
 void tac_tree_refit(struct tac_tree *tree, const double origin[3], tac_tree_box *box, void *context, int32_t *scratch);
 
-/* Local. Sorts the primitives into groups: of[] (borrowed) tells that of each.  For tac_tree_overlaps_grouped(). */
+/* Local. Assigns the primitives to groups, of[] (borrowed), for tac_tree_overlaps_grouped(). */
 enum tac_err tac_tree_group(struct tac_ctx *ctx, struct tac_tree *tree, const int32_t *of);
 
 /* Local. Refits the primitives marked (count; 1: its box has changed) and the nodes above them, and marks those nodes

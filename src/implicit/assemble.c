@@ -1,15 +1,16 @@
 /* assemble.c: the matrix of a Newton step (docs/reference/implicit.md, Newton iterations).
  *
- * Each term's Hessian is made positive on its own, so the sum is positive; or, where that is tried, solids have all of
- * theirs, or solids and barriers.  Lists of stencils, and the stencils within a list, have an order that follows from
- * the scene; every rank adds those that reach a vertex of its own.
+ * The Hessian of each term is made positive by itself, so the sum is positive. Where the integrator tries negative
+ * curvature, the Hessians of solids, or those of solids and barriers, are complete. The order of the lists of stencils,
+ * and of the stencils within a list, follows from the scene. Every rank adds the stencils that reach a vertex of its
+ * own.
  */
 #include "implicit/system.h"
 #include <math.h>
 
 /* ---- structure ---- */
 
-/* One sort of pairs: each of its types has a list of stencils of its own. */
+/* One sort of pairs. Each type of pair has its own list of stencils. */
 struct sort {
     int stencils; /* the first type's list */
     size_t count;
@@ -88,7 +89,7 @@ static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
         double mass = sim->inertia[i], dense[9] = {0};
         if (script != NULL && script->on && sim->newton.pull > 0)
             mass = sim->newton.pull * script->mass;
-        if (sim->newton.held[i]) /* nothing is solved for there */
+        if (sim->newton.held[i]) /* this vertex is no unknown */
             mass = sim->scale.mean_mass;
         dense[0] = dense[4] = dense[8] = mass;
         tac_matrix_add(matrix, 0, (size_t)i, dense);
@@ -189,7 +190,7 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole matrix ---- */
 
 enum { SLIDING, TOUCHING, FORESEEN, SORTS };
 

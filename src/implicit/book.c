@@ -1,5 +1,5 @@
-/* book.c: energies and contacts of an instant, and what steps dissipate (docs/reference/implicit.md, Energy).  All sums
- * are exact, each term entered by one rank. */
+/* book.c: computes the energies and the contacts of an instant, and what steps dissipate (docs/reference/implicit.md,
+ * Energy). All sums are exact, and one rank enters each term. */
 #include "contact/contacts.h"
 #include "implicit/parts.h"
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
     SUMS = ANGULAR + 3
 };
 
-/* Does inertia carry it, or a script or nothing? */
+/* Returns whether the vertex moves by its inertia: no script holds it, and it is not fixed. */
 static bool is_free(const struct tac_implicit *sim, tac_lid v)
 {
     return sim->scene->mesh->ever_free[v] && !tac_implicit_script_on(sim, v);
@@ -51,8 +51,8 @@ static void enter_dissipation(struct tac_implicit *sim)
     }
 }
 
-/* Work of the mean of the forces at both ends of the way, as that of scripts; what loads push of scripted vertices is
- * their scripts' work. */
+/* The work of loads in a step: the mean of the forces at the start and the end, times the displacement. Scripts are
+ * treated in the same manner. What loads do on scripted vertices is work of their scripts. */
 static void enter_loads(struct tac_implicit *sim)
 {
     for (size_t e = 0; e < sim->given.loads.count; e++) {
@@ -73,7 +73,7 @@ static void enter_loads(struct tac_implicit *sim)
     }
 }
 
-/* Collective. Contacts of all ranks, and the least gap of all, NAN if there is none. */
+/* Collective. The number of contacts of all ranks, and their smallest gap, NAN if there is no contact. */
 static enum tac_err over_ranks(const struct tac_implicit *sim, int64_t *contacts, double *least)
 {
     if (sim->ctx->size > 1 &&
@@ -85,8 +85,8 @@ static enum tac_err over_ranks(const struct tac_implicit *sim, int64_t *contacts
     return TAC_OK;
 }
 
-/* Work of the mean of the forces at both ends of the way: of the second order, with any scheme.  sim->newton.gradient:
- * of contact, friction and elements. */
+/* The work of scripts in a step: the mean of the forces at the start and the end, times the displacement, which is of
+ * second order with any scheme. sim->newton.gradient has to be that of contact, friction and elements. */
 static void enter_scripts(struct tac_implicit *sim)
 {
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
@@ -187,7 +187,8 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
     }
 }
 
-/* Candidates of now; scripts, predictions and kappa as the next step will have them: a function of the state alone. */
+/* Prepares the sums at the present time: finds the candidates of now, and sets scripts, predictions and kappa as the
+ * next step will have them, so that the result is a function of the state alone. */
 static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
 {
     enum tac_err err;

@@ -1,6 +1,6 @@
-/* bound.c: how far along Newton's direction a step may go (docs/reference/implicit.md, Bound of a step): every pair
- * keeps a part of its gap, every limit of stretch a part of what is left to it, every neo-Hookean tetrahedron a part of
- * its volume.
+/* bound.c: computes how far a step may go along Newton's direction (docs/reference/implicit.md, Bound of a step). Every
+ * pair keeps a part of its gap, every limit of stretch a part of the stretch that is left to it, and every neo-Hookean
+ * tetrahedron a part of its volume.
  */
 #include "contact/advance.h"
 #include "contact/limit_elements.h"
@@ -10,8 +10,8 @@
 #define TAC_PART_GROWS 16.
 enum { HALVINGS = 50 };
 
-/* The volume of a tetrahedron is a cubic of the share; returns its largest share before which it never falls under
- * `keep` times that at share 0, to 2^-HALVINGS; 0 where there is no volume. */
+/* The volume of a tetrahedron is a cubic polynomial of the share. Returns, to 2^-HALVINGS, the largest share up to
+ * which the volume never falls under `keep` times the volume at share 0; 0 if that volume is not positive. */
 double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], double keep)
 {
     double a[3][3], b[3][3], ab[3], n[3], m[3], cut[4] = {0, 1, 1, 1};
@@ -32,7 +32,8 @@ double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], doub
     const double left = (1 - keep) * c[0]; /* how much may be lost */
     if (!(c[0] > 0))
         return 0;
-    /* It is monotonic between the roots of c1 + 2 c2 t + 3 c3 t^2, of which those in 0 .. 1 cut the way. */
+    /* The volume is monotonic between the roots of c1 + 2 c2 t + 3 c3 t^2. The roots between 0 and 1 divide the range
+     * of shares. */
     const double root = c[2] * c[2] - 3 * c[3] * c[1];
     int cuts = 1;
     if (root >= 0) {
@@ -60,8 +61,8 @@ double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], doub
     return 1;
 }
 
-/* The largest share of sim->newton.p that leaves every limit of stretch a part of what is left to it, and every
- * tetrahedron whose energy is without bound at no volume a part of it. */
+/* The largest share of sim->newton.p with which every limit of stretch keeps a part of the stretch that is left to it,
+ * and every tetrahedron whose energy is unbounded as its volume goes to 0 keeps a part of its volume. */
 static double bound_elements(const struct tac_implicit *sim)
 {
     double least = 1;
@@ -84,7 +85,8 @@ static double bound_elements(const struct tac_implicit *sim)
     return least;
 }
 
-/* The largest share of sim->newton.p that leaves every pair a part of its gap, and elements what they need. */
+/* The largest share of sim->newton.p with which every pair keeps a part of its gap, and every element keeps what it
+ * needs. */
 static enum tac_err bound(struct tac_implicit *sim, double *share)
 {
     const double begin_s = tac_wall_s();
@@ -112,9 +114,9 @@ enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
     enum tac_err err;
     double part;
     TAC_TRY(tac_implicit_first_part(sim, sim->x, sim->newton.p, &part));
-    /* Where p is much longer than the skin, first the pairs on its beginning are looked at: those on the whole of it
-     * may be thousands of times as many, and no other pair can stop p before that beginning's end (MARGIN in
-     * implicit_candidates.c).
+    /* Where p is much longer than the skin, this function first examines the pairs along the first part of p, because
+     * along all of p there may be thousands of times as many. No other pair can stop p before the end of that part
+     * (MARGIN in implicit_candidates.c).
      */
     for (;; part = fmin(1, TAC_PART_GROWS * part)) {
         TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));

@@ -1,22 +1,23 @@
-/* foresee.c: contacts that are not there yet but stop a step (docs/reference/implicit.md, Contacts that are foreseen).
+/* foresee.c: finds pairs that are not in contact yet but stop a step early (docs/reference/implicit.md, Contacts that
+ * are foreseen). Newton's direction is computed without the pairs that are farther apart than their thickness. Where
+ * many surfaces come together, such pairs therefore stop one iterate after the other.
  *
- * A direction of Newton's method knows of no pair that is farther than its thickness, so where many surfaces come
- * together it is stopped by one after the other.  Here those that stop it first are put into the next system: by the
- * barrier's parabola at half of their gap, in the distance's linear form at the place where they stop it.
- *
- * Which pairs these are must not depend on the list of candidates, which may be larger than it need be: it is all that
- * stop the direction before a share up to which any list is complete.
+ * This file puts the pairs that stop an iterate first into the next linear system. Each is represented by the parabola
+ * of its barrier at half of its gap, with a distance that is linearized where the pair stops the direction. Which pairs
+ * these are must not depend on the list of candidates, which may be longer than necessary. So this file takes all pairs
+ * that stop the direction before a share up to which every list is complete.
  */
 #include "contact/advance.h"
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_FORESEE_UNDER .5 /* of the way: where a step goes farther, nothing is foreseen */
-#define TAC_FORESEE_TIMES 8. /* the share that a step was bounded to: pairs that stop it before */
-#define TAC_FORESEE_GAP .5   /* of a pair's gap, or of its thickness if that is less: where its parabola touches */
+#define TAC_FORESEE_UNDER .5 /* share of a direction: if a step takes more of it, no pair is foreseen */
+#define TAC_FORESEE_TIMES                                                                                              \
+    8.                     /* times the share that bounds a step: pairs that stop the direction earlier are foreseen */
+#define TAC_FORESEE_GAP .5 /* of a pair's gap, or of its thickness if that is less: where its parabola touches */
 
-/* The gap of a pair in its linear form, if vertices are at x. */
+/* The linearized gap of a pair with its vertices at x. */
 static double linear_gap(const struct tac_foreseen *f, const double *x)
 {
     double gap = f->gap;
@@ -33,7 +34,7 @@ double tac_implicit_foreseen_force(const struct tac_foreseen *f, const double *x
     return f->slope + f->curve * (linear_gap(f, x) - f->middle);
 }
 
-/* Does a pair stop the way p from x before the share `part`?  Then what is to be known of it. */
+/* Returns whether a pair stops the displacement p from x before the share `part`. If so, fills in *f. */
 static bool stops(const struct tac_implicit *sim, const struct tac_implicit_pair *c, double part,
                   struct tac_foreseen *f)
 {
@@ -66,9 +67,9 @@ static bool stops(const struct tac_implicit *sim, const struct tac_implicit_pair
     return f->curve > 0;
 }
 
-/* One that was foreseen before is so still where it is not in contact now, and its parabola pushes at the direction's
- * end. */
-static bool still(const struct tac_implicit *sim, const struct tac_foreseen *f)
+/* A pair that was foreseen before remains foreseen if it is not in contact now, and if its parabola pushes at the end
+ * of the direction. */
+static bool remains(const struct tac_implicit *sim, const struct tac_foreseen *f)
 {
     double x[4][3], end = f->gap;
     struct tac_near near;
@@ -95,7 +96,7 @@ enum tac_err tac_implicit_foresee(struct tac_implicit *sim, double share)
     size_t before, capacity = 0, at = 0;
     const double part = fmin(1, TAC_FORESEE_TIMES * share);
     const bool any = share < TAC_FORESEE_UNDER && sim->search != NULL;
-    if (any) /* while what was foreseen is known, for it needs its ghosts */
+    if (any) /* before the old list is freed, because its pairs need their ghosts */
         TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, part));
     old = c->foreseen;
     before = c->foreseen_count;
@@ -108,7 +109,7 @@ enum tac_err tac_implicit_foresee(struct tac_implicit *sim, double share)
         const bool here = e < c->pair_count && stops(sim, &c->pair[e], part, &found);
         const uint64_t key = e < c->pair_count ? c->pair[e].key : UINT64_MAX;
         for (; at < before && old[at].key <= key && !err; at++)
-            if ((old[at].key < key || !here) && still(sim, &old[at])) {
+            if ((old[at].key < key || !here) && remains(sim, &old[at])) {
                 err = tac_grow(sim->ctx, &c->foreseen, &capacity, c->foreseen_count + 1, sizeof *c->foreseen);
                 if (!err)
                     c->foreseen[c->foreseen_count++] = old[at];

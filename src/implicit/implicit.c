@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The scene's own end is one of a step; --until may be another. */
+/* The scene ends with a whole step; --until may name another time. */
 static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene)
 {
     const double h = scene->settings->implicit.step_s, q = scene->settings->quantum_s;
@@ -12,11 +12,10 @@ static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene
     const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
     if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
         return TAC_OK;
-    return tac_fail(
-        ctx, TAC_ERR_INPUT,
-        "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; ask for "
-        "a multiple of integrator.step_s",
-        (double)end * q, h);
+    return tac_fail(ctx, TAC_ERR_INPUT,
+                    "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; "
+                    "use a multiple of integrator.step_s",
+                    (double)end * q, h);
 }
 
 static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
@@ -36,7 +35,7 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-/* The state is known at the ends of steps alone. */
+/* The state exists at the ends of steps only. */
 static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, tac_time end)
 {
     if (end <= limit + TAC_FRAME_GRAIN)
@@ -44,7 +43,7 @@ static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, 
     return tac_fail(
         sim->ctx, TAC_ERR_INPUT,
         "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
-        "at %.9g s; ask for a multiple of integrator.step_s",
+        "at %.9g s; use a multiple of integrator.step_s",
         (double)limit * sim->scene->settings->quantum_s, sim->scale.h, (double)end * sim->scene->settings->quantum_s);
 }
 
@@ -107,7 +106,7 @@ static void view(void *state, struct tac_state_view *out)
                                    .stride = 3 * sizeof(double),
                                    .impulse = sim->impulse,
                                    .counters = &sim->books.counters};
-    /* Of a static scheme sim->own_v stays 0. */
+    /* With the static scheme sim->own_v stays 0. */
     for (tac_lid i = 0; i < sim->owned && sim->own_v != sim->v && !sim->is_static; i++)
         memcpy(&sim->own_v[3 * (size_t)i], &sim->v[3 * (size_t)i], 3 * sizeof(double));
 }
@@ -164,7 +163,7 @@ static enum tac_err record(void *state, struct tac_recorder *log)
     return log != NULL ? log->call->vertices(log, sim->owned, sim->id) : TAC_OK;
 }
 
-/* A step rewrites whatever can ever move. */
+/* A step rewrites every vertex that can move at some time. */
 static void look(void *state, enum tac_look which)
 {
     struct tac_implicit *sim = state;

@@ -1,16 +1,17 @@
 /* implicit.h: steps of an implicit integrator whose contacts are barriers (docs/reference/implicit.md).
  *
  * A step minimises an incremental potential: inertia, elasticity, damping, a barrier for every pair of surfaces that is
- * nearer than its thickness, and friction.  Newton's method does it, from one state without contact to the next: no
- * iterate is accepted to which the surfaces cannot move in straight lines without touching.
+ * nearer than its thickness, and friction.  Newton's method minimises it, and surfaces never touch: it accepts an
+ * iterate only if the surfaces can move there in straight lines without touching.
  *
- * A rank knows its own vertices, and as ghosts those that its elements and its pairs reach besides
- * (implicit_ghosts.c).  It works on those terms that reach a vertex of its own: gradients, rows of the matrix,
- * candidates.  Terms are added to a vertex in an order that follows from the scene, and sums over all are exact, so all
- * ranks take the same decisions, and no bit depends on their number.
+ * A rank holds its own vertices, and as ghosts the other vertices that its elements and its pairs reach
+ * (implicit_ghosts.c). It evaluates the terms that reach a vertex of its own: gradients, rows of the matrix,
+ * candidates. The terms of a vertex are added in an order that follows from the scene, and sums over all vertices are
+ * exact. So all ranks take the same decisions, and no bit depends on their number.
  *
- * State at the end of a step: positions, velocities, what the scheme remembers besides, where scripts caught their
- * vertices, what has yielded, and the sums of the book. Everything else is made anew in the next step.
+ * The state at the end of a step consists of positions, velocities, what else the scheme remembers, the places at which
+ * scripts caught their vertices, what has yielded, and the sums of the book. Everything else is computed again in the
+ * next step.
  *
  *     struct tac_implicit *sim = NULL;
  *     TAC_TRY(tac_implicit_create(ctx, scene, &sim));
@@ -32,7 +33,7 @@
 
 enum { TAC_LOST_FRICTION, TAC_LOST_DAMPING, TAC_LOST_PLASTICITY, TAC_LOST };
 
-#define TAC_GAP_KEPT .2 /* of a gap, a limit or a volume, by one iterate */
+#define TAC_GAP_KEPT .2 /* share of a gap, a limit or a volume that every iterate keeps */
 
 struct tac_implicit_search;
 struct tac_implicit_system;
@@ -48,13 +49,13 @@ struct tac_implicit_pair {
     bool counted; /* this rank enters it in sums: it owns the lowest vertex */
 };
 
-/* One that is nearer than its thickness. */
+/* A pair that is nearer than its thickness. */
 struct tac_implicit_touch {
     size_t pair; /* place in the list */
     struct tac_near near;
 };
 
-/* A pair as friction sees it throughout a lag (docs/reference/implicit.md, Friction). */
+/* A pair with the data that friction uses during a lag (docs/reference/implicit.md, Friction). */
 struct tac_sliding {
     enum tac_pair_type type;
     tac_lid v[4];
@@ -63,8 +64,8 @@ struct tac_sliding {
     bool counted;
 };
 
-/* A pair that is not in contact yet, but has stopped the direction before: in the next system it is a parabola of its
- * gap, which is linear in places (foresee.c). */
+/* A pair that is not in contact yet, but has stopped the last direction. In the next system it is a parabola of its
+ * gap, and the gap is a linear function of positions (foresee.c). */
 struct tac_foreseen {
     uint64_t key;
     enum tac_pair_type type;
@@ -84,10 +85,10 @@ struct tac_implicit_elements {
     double *damping;  /* owned, (count): s; 0: none */
     double *at_start; /* owned, (count, width): strain that damping measures from in this step (scheme.c) */
     double *yield;    /* owned, (count): limit of the elastic strain, 0: none; NULL: none has one */
-    double *rest;     /* owned, (count, width), state: what strain is measured against, of those that have one */
+    double *rest;     /* owned, (count, width), state: the rest values of strain, of kinds that yield */
 };
 
-/* An element that a wind blows at, in the step under way (wind.c). */
+/* An element that a wind blows at, in the current step (wind.c). */
 struct tac_implicit_wind {
     size_t element;     /* of the loads */
     bool counted;       /* this rank enters it in sums */
@@ -100,21 +101,21 @@ struct tac_implicit_script {
     tac_lid vertex, motion;
     int32_t row;      /* its place among the motion's vertices */
     bool caught;      /* by a motion that releases */
-    bool on;          /* in the last step; in the one under way */
+    bool on;          /* in the last step, and during a step in the current one */
     double origin[3]; /* where its path starts, m */
     double target[3]; /* where this step takes it, m */
     double lambda[3]; /* multiplier of the augmented Lagrangian, m */
-    double force[3];  /* state: with which it was held at the last step's end, N; 0 where it was not */
-    double mass;      /* kg; of one without mass the mean of the scene's */
+    double force[3];  /* state: that held it at the end of the last step, N; 0 where it was not held */
+    double mass;      /* kg; for a vertex without mass the mean of the scene */
 };
 
-/* The pairs of a step, and those that act. */
+/* The pairs of a step, and which of them act. */
 struct tac_implicit_contact {
     size_t pair_count, pair_capacity;
     struct tac_implicit_pair *pair; /* owned, ascending by key */
     size_t touch_count, touch_capacity;
     struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
-    const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is of no place */
+    const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is not valid */
     size_t sliding_count, sliding_capacity;
     struct tac_sliding *sliding; /* owned */
     size_t foreseen_count;
@@ -124,14 +125,15 @@ struct tac_implicit_contact {
     bool adapts;                   /* kappa follows from materials and forces in the step under way */
 };
 
-/* Lengths of the scene and the tolerances that follow from them; the same on all ranks. */
+/* Lengths of the scene and the tolerances that follow from them. They are the same on all ranks. */
 struct tac_implicit_scale {
     double h, diagonal_m, velocity_tol, force_tol, friction_velocity, mean_mass;
     double radius; /* of the thinnest pair, both together, m */
-    double size_m; /* the diagonal, or the largest coordinate if that is more: what places are rounded by */
+    double
+        size_m; /* the diagonal, or the largest coordinate if that is more: the scale of rounding errors of positions */
 };
 
-/* What is recorded of a step. */
+/* The data of a step that a record gets. */
 struct tac_implicit_kept {
     struct tac_recorder *record; /* borrowed; NULL: none */
     double *iterate;             /* owned, (iterates, owned, 3): accepted in this step, while recorded */
@@ -140,19 +142,19 @@ struct tac_implicit_kept {
     size_t t_count, t_capacity;
 };
 
-/* The part of a step that is under way: all of it, or a half of what did not do in one piece. */
+/* The part of a step that is being solved: the whole step, or a half of a part that could not be solved. */
 struct tac_implicit_part {
     tac_time from, to;
     int level;      /* it is step_s / 2^level long */
-    double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in it, m */
-    bool astray;    /* an iterate went much farther: it is to be done in halves */
-    bool unsolved;  /* its last error: Newton's method found no end */
-    bool firm;      /* an earlier part of the step had such an error: pairs are at least as stiff as by default */
-    bool rounding;  /* because numbers are lost to rounding */
+    double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in this part, m */
+    bool astray;    /* an iterate went much farther: the part has to be divided into halves */
+    bool unsolved;  /* the last error: Newton's method did not converge */
+    bool firm;      /* so it was in an earlier part of the step: pairs are at least as stiff as by default */
+    bool rounding;  /* it did not converge because of rounding errors */
     int64_t newton; /* iterations */
 };
 
-/* What acts from outside. */
+/* External loads. */
 struct tac_implicit_given {
     struct tac_loads loads;
     struct tac_load_times load_times;
@@ -160,8 +162,8 @@ struct tac_implicit_given {
     struct tac_implicit_wind *wind; /* owned */
 };
 
-/* What is known of the script of a vertex, ghosts too. */
-enum { TAC_SCRIPTED = 1 /* at some time */, TAC_SCRIPT_ON = 2 /* in the last step; in the one under way */ };
+/* What a script does with a vertex, also a ghost. */
+enum { TAC_SCRIPTED = 1 /* at some time */, TAC_SCRIPT_ON = 2 /* in the last step, and in the current one */ };
 
 /* The scripted vertices. */
 struct tac_implicit_scripts {
@@ -169,49 +171,50 @@ struct tac_implicit_scripts {
     struct tac_implicit_script *script; /* owned: of this rank, ascending by vertex */
     int32_t *script_of;                 /* owned, (owned): or -1 */
     uint8_t *led;                       /* owned, (count): of TAC_SCRIPTED, TAC_SCRIPT_ON */
-    struct tac_knot_rows **rows; /* owned, (motions): of a motion by a file the positions of own vertices; else NULL */
-    struct tac_motion_at *at;    /* owned, (motions): where each is at the step's end */
+    struct tac_knot_rows *
+        *rows;                /* owned, (motions): of a motion that a file has: positions of own vertices; else NULL */
+    struct tac_motion_at *at; /* owned, (motions): where each is at the step's end */
 };
 
-/* What is counted and summed. */
+/* Counters and sums. */
 struct tac_implicit_books {
     struct tac_accum lost[TAC_LOST];    /* dissipated by friction, damping, plasticity: this rank's part */
     struct tac_accum work, total_start; /* work: this rank's part */
     bool has_start;
     struct tac_counters counters;
-    double elements_s, contacts_s; /* that this rank has worked, by counts (implicit_balance.c) */
+    double elements_s, contacts_s; /* the work of this rank by counts (implicit_balance.c) */
 };
 
-/* What the gradient is the sum of: inertia and wind; elements and dampers; contact and friction. */
+/* The gradient is the sum of three parts: inertia and wind; elements and dampers; contact and friction. */
 enum { TAC_PART_INERTIA, TAC_PART_ELEMENTS, TAC_PART_CONTACT, TAC_GRADIENT_PARTS };
 
-/* Newton's method in the step under way. */
+/* Newton's method in the current step. */
 struct tac_implicit_newton {
-    double *x0;                       /* owned, (count, 3): at its start, m */
+    double *x0;                       /* owned, (count, 3): positions at the start of the step, m */
     double *ahead;                    /* owned, (owned, 3): x^ of inertia, m */
     double *p, *trial;                /* owned, (count, 3) */
     double *gradient;                 /* owned, (owned, 3) */
     double *part[TAC_GRADIENT_PARTS]; /* owned, (owned, 3): of the gradient */
-    double *gross;                    /* owned, (owned): sum of the sizes of what single elements push a vertex with */
-    uint8_t *held;                    /* owned, (count): is not moved by Newton */
-    uint8_t *solid;                   /* owned, (bodies): of tetrahedra */
-    uint8_t *presses;             /* owned, (bodies): as a die or a plate of a press: motions move it as a whole, or it
-                                     is a solid on which forces or pressures act */
-    bool any_driven, any_presses; /* do motions move a body as a whole; is there a body of either sort? */
-    double kappa,
-        pull;       /* of the barrier, where a pair asks for no more; of the augmented Lagrangian (0: not under way) */
-    double stiffer; /* times kappa, in the step under way: 1 at its start (stiffness.c) */
-    double least_gap, start_gap; /* at the iterate before; at the step's start, m; INFINITY: nothing touches */
+    double *gross;    /* owned, (owned): sum of the sizes of the forces of single elements on a vertex */
+    uint8_t *held;    /* owned, (count): 1: Newton's method does not move the vertex */
+    uint8_t *solid;   /* owned, (bodies): 1: the body consists of tetrahedra */
+    uint8_t *presses; /* owned, (bodies): 1: a motion moves the whole body, like a die or a plate of a press, or it is
+                       * a solid on which forces or pressures act */
+    bool any_driven, any_presses; /* there is a body of the first sort; of either sort */
+    double kappa, pull; /* of the barrier, unless a pair needs more; of the augmented Lagrangian (0: not in use) */
+    double stiffer;     /* factor of kappa in the current step: 1 at its start (stiffness.c) */
+    double least_gap, start_gap; /* at the last iterate; at the start of the step, m; INFINITY: no contact */
     bool rests;                  /* its first direction showed that nothing moves */
-    double slope;                /* the potential's along p, at the place where p was found */
-    double rounding;             /* what it changes by there as places are rounded */
+    double slope;                /* of the potential along p, at the point where p was computed */
+    double rounding;             /* change of the potential there by rounding of positions */
 };
 
 struct tac_implicit {
     struct tac_ctx *ctx;
-    struct tac_scene *scene; /* borrowed: the whole scene on one rank, else what this rank has of it */
+    struct tac_scene *scene; /* borrowed: the whole scene on one rank, else this rank's part of it */
     struct tac_halo *halo;   /* owned; NULL on one rank */
-    /* Vertices: of this rank; and ghosts of its elements; and those of contacts, some of them out of use. */
+    /* Numbers of vertices: owned; with the ghosts of elements; with the ghosts of contacts, some of which are
+     * unused. */
     tac_lid owned, meshed, count;
     tac_gid *id;             /* owned, (owned): ascending; NULL on one rank */
     struct tac_model *model; /* owned */
@@ -222,61 +225,64 @@ struct tac_implicit {
     /* lengths of the scene and the tolerances that follow from them; the same on all ranks */
     struct tac_implicit_scale scale;
 
-    bool is_static;        /* no inertia: time is a load parameter (scheme.c) */
-    const double *inertia; /* (owned): mass that the potential has, kg: the mesh', borrowed; static: owned (static.c) */
+    bool is_static; /* no inertia: time is a load parameter (scheme.c) */
+    const double
+        *inertia; /* (owned): mass in the potential, kg: of the mesh, borrowed; static scheme: owned (static.c) */
 
-    /* of the scheme in the step under way (scheme.c): what turns forces at the step's end into places, s^2; and rates
-     * of strain are `rate` times the strain's distance from where damping measures from, 1/s */
+    /* Of the scheme in the current step (scheme.c). weight: displacement = weight times acceleration at the end of the
+     * step, s^2. rate: a rate of strain is `rate` times the difference between the strain and the strain that damping
+     * measures from, 1/s. */
     double weight, rate;
 
     /* state */
     tac_time now;
-    int64_t step;    /* that ended at now, or before it while the parts of the next one are done */
-    int64_t level;   /* the step before, or its last part, was step_s / 2^level long */
-    double *x, *v;   /* owned, (count, 3): m, m/s; static: the last increment over the step */
-    double *past;    /* owned, (meshed, TAC_PAST_NUMBERS): what the scheme remembers besides; NULL: nothing */
+    int64_t step;    /* the step that ended at `now`, or the last whole step while parts of the next one are solved */
+    int64_t level;   /* the last step, or its last part, was step_s / 2^level long */
+    double *x, *v;   /* owned, (count, 3): m, m/s; static scheme: the last increment over the step */
+    double *past;    /* owned, (meshed, TAC_PAST_NUMBERS): what else the scheme remembers; NULL: nothing */
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
-    double *impulse; /* owned, (owned, 3): of contact since it was last set to 0, N s */
+    double *impulse; /* owned, (owned, 3): of contact, since it was last set to 0, N s */
     struct tac_implicit_scripts scripts;
     struct tac_implicit_books books;
 
-    struct tac_pos *flow_pos; /* owned, (meshed): scratch, where elements yield; else NULL */
+    struct tac_pos *flow_pos; /* owned, (meshed): work space where elements yield; else NULL */
     struct tac_vel *flow_vel; /* owned, likewise */
 
-    int halved; /* steps that were done in parts since it was made: of many only the first are reported */
+    int halved; /* steps that were solved in parts so far: only the first ones are reported */
 
-    /* of the step under way */
+    /* of the current step */
     struct tac_implicit_part part;
     struct tac_implicit_newton newton;
     struct tac_implicit_contact contact;
     struct tac_implicit_search *search; /* owned */
     struct tac_implicit_system *system; /* owned */
     struct {
-        int64_t parts;                                 /* in which it was done */
-        bool unsolved;                                 /* Newton's method has failed in a part of it */
-        int64_t newton, linear, contacts;              /* iterations; pairs nearer than their thickness at its end */
-        double least_share, residual_speed, least_gap; /* of p that contact allowed; |p|/h at last, m/s; m, NaN: none */
-        double lag_residual;                           /* tac_implicit_lag_residual() */
-        double residual;                               /* tac_implicit_residual() */
-        double kappa;                                  /* the largest of a pair that acts; without: newton.kappa */
-        double wall_s, part_s[3];                      /* of all; of candidates and bounds, forces, linear systems */
-    } last_step;                                       /* of the last step */
+        int64_t parts;                    /* number of parts in which it was solved */
+        bool unsolved;                    /* Newton's method did not converge in a part of it */
+        int64_t newton, linear, contacts; /* iterations; pairs that are nearer than their thickness at the end */
+        double least_share, residual_speed,
+            least_gap;            /* share of p that contact allowed; the last |p|/h, m/s; m, NaN: no contact */
+        double lag_residual;      /* tac_implicit_lag_residual() */
+        double residual;          /* tac_implicit_residual() */
+        double kappa;             /* the largest kappa of a pair that acts; newton.kappa if none acts */
+        double wall_s, part_s[3]; /* in total; for candidates and bounds, forces, linear systems */
+    } last_step;                  /* of the last step */
 
     struct tac_implicit_kept kept;
 };
 
 /* ---- life: implicit_create.c ---- */
 
-/* Collective. At t = 0. */
+/* Collective. Creates the simulation at t = 0. */
 enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, struct tac_implicit **out);
 void tac_implicit_destroy(struct tac_implicit **sim);
 
 /* ---- steps: step.c ---- */
 
-/* Collective. To the end of the next step, or to `limit` where that is a rounding beside it.  TAC_ERR_RUN: Newton's
- * method does not converge; now is as it was. */
+/* Collective. Goes on to the end of the next step, or to `limit` where the two differ by rounding only. TAC_ERR_RUN:
+ * Newton's method does not converge; `now` has not changed. */
 enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit);
-/* Local. When step k ends. */
+/* Local. Returns the time at which step k ends. */
 tac_time tac_implicit_step_time(const struct tac_implicit *sim, int64_t k);
 
 /* ---- the book: book.c ---- */
@@ -292,15 +298,15 @@ enum tac_err tac_implicit_counters(const struct tac_implicit *sim, struct tac_co
 enum tac_err tac_implicit_state_out(struct tac_implicit *sim, struct tac_checkpoint **out);
 enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_checkpoint *in);
 
-/* ---- what can be read ---- */
+/* ---- reading ---- */
 
-/* The global id of a vertex. */
+/* Returns the global id of a vertex. */
 static inline tac_gid tac_implicit_id(const struct tac_implicit *sim, tac_lid v)
 {
     return tac_scene_id(sim->scene, v);
 }
 
-/* The elements that reach a vertex of this rank, kind by kind, ascending by id:
+/* Goes over the elements that reach a vertex of this rank, kind by kind, by ascending ids:
  *
  *     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);)
  *         ... w.list->damping[w.e] ...
@@ -311,7 +317,7 @@ struct tac_implicit_walk {
     const struct tac_implicit_elements *list;
     size_t e; /* in list */
     const void *record;
-    const tac_lid *v; /* its nodes, with which the record begins */
+    const tac_lid *v; /* its nodes, which come first in the record */
     int nodes;
     double *from; /* (width): of list->at_start */
 };
@@ -331,7 +337,7 @@ static inline bool tac_implicit_next(const struct tac_implicit *sim, struct tac_
     w->from = &w->list->at_start[w->e * (size_t)w->list->element->width];
     return true;
 }
-/* What the strain of element e is measured against; NULL: it does not yield. */
+/* Returns the rest value of the strain of element e; NULL: the element does not yield. */
 static inline const double *tac_implicit_rest(const struct tac_implicit_elements *l, size_t e)
 {
     return l->yield != NULL && l->yield[e] > 0 ? &l->rest[e * (size_t)l->element->width] : NULL;

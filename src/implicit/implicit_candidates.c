@@ -1,16 +1,16 @@
-/* implicit_candidates.c: the list of pairs that can come near each other (docs/reference/implicit.md, Candidates).
+/* implicit_candidates.c: makes the list of pairs that may come near each other (docs/reference/implicit.md,
+ * Candidates).
  *
- * The broad phase finds them along the way from x to x + p (broadphase/along.h), in no certain order.  Here they are
- * sorted by their keys, and become terms of the potential in that order.
- *
- * For tests, TACTUS_TEST_SKIN makes the skin so many times as large, which may change no bit, and TACTUS_TEST_ROUGH
- * takes derivatives from the barrier (struct tac_barrier_pair), which shows what they are for.
+ * The broad phase finds them along the lines from x to x + p (broadphase/along.h), in no fixed order. This file sorts
+ * them by their keys, and the pairs become terms of the potential in that order. Two variables serve tests.
+ * TACTUS_TEST_SKIN multiplies the skin, which must not change any bit. TACTUS_TEST_ROUGH removes derivatives from the
+ * barrier (struct tac_barrier_pair), which shows why they are needed.
  */
 #include "broadphase/along.h"
 #include "implicit/parts.h"
 #include <stdlib.h>
 
-/* Of the thickness: tac_advance_safely() stops no pair at a distance over 1.1 of it. */
+/* In units of the thickness. tac_advance_safely() stops no pair at a distance of more than 1.1 thicknesses. */
 static const double MARGIN = 1.125;
 
 /* A pair that was found. */
@@ -20,14 +20,14 @@ struct found {
     double radius, thickness; /* m */
 };
 
-/* Where a pair is among those found. */
+/* The position of a pair in the list of those found. */
 struct place {
     uint64_t key;
     size_t at;
 };
 
 struct tac_implicit_search {
-    struct tac_view view; /* of the simulation, for the broad phase; the next two are a part of it */
+    struct tac_view view; /* of the simulation, for the broad phase; it refers to the next two */
     struct tac_vertex_state state;
     struct tac_scripts scripts;
     struct tac_along *along; /* owned */
@@ -35,7 +35,7 @@ struct tac_implicit_search {
     size_t count, capacity;
     struct found *found; /* owned: of a list in the making */
     size_t order_capacity;
-    struct place *order; /* owned: of all found by their keys, and as much again to sort in */
+    struct place *order; /* owned: of all found pairs by their keys, and the same space again for sorting */
 };
 
 static void fill_view(struct tac_implicit *sim, struct tac_implicit_search *s)
@@ -122,7 +122,7 @@ static enum tac_err take(void *context, const struct tac_found_pair *pair)
     enum tac_err err = TAC_OK;
     struct tac_implicit *sim = context;
     struct tac_implicit_search *s = sim->search;
-    if (!(pair->thickness > 0) || !(pair->wait <= 1)) /* it never acts, or places are no numbers */
+    if (!(pair->thickness > 0) || !(pair->wait <= 1)) /* the pair never acts, or coordinates are not finite */
         return TAC_OK;
     TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
     struct found *f = &s->found[s->count++];
@@ -134,7 +134,8 @@ done:
     return err;
 }
 
-/* Makes s->order ascend by key: digit by digit from the last one, of those in which keys differ. */
+/* Sorts s->order by ascending keys: a radix sort from the last digit to the first, of the digits in which keys
+ * differ. */
 static enum tac_err sort(struct tac_implicit *sim)
 {
     enum { BITS = 11, DIGITS = 1 << BITS };
@@ -167,7 +168,7 @@ done:
     return err;
 }
 
-/* A pair's terms. */
+/* Computes the terms of a pair. */
 static void write_pair(const struct tac_implicit *sim, const struct found *found, struct tac_implicit_pair *p)
 {
     const enum tac_pair_type type = tac_key_type(found->key);
@@ -205,7 +206,7 @@ enum tac_err tac_implicit_first_part(const struct tac_implicit *sim, const doubl
     return sim->search ? tac_along_begin(sim->search->along, x, p, part) : TAC_OK;
 }
 
-/* Which ghosts the new list, friction and what is foreseen need. */
+/* Marks the ghosts that the new list, friction and the foreseen pairs need. */
 static void mark_ghosts(struct tac_implicit *sim)
 {
     const struct tac_implicit_search *s = sim->search;
@@ -226,7 +227,7 @@ static enum tac_err make_list(struct tac_implicit *sim, const double *x, const d
     s->count = sim->contact.pair_count = 0;
     sim->contact.touch_of = NULL;
     sim->books.counters.candidate_builds++;
-    TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* x and p may have moved now */
+    TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* this call may reallocate x and p */
     if (sim->halo != NULL)
         mark_ghosts(sim);
     TAC_TRY(tac_implicit_ghosts_keep(sim));

@@ -1,4 +1,4 @@
-/* implicit_create.c: an implicit simulation of a scene at its start, and sums over ranks. */
+/* implicit_create.c: creates the implicit simulation of a scene at its start, and sums over ranks. */
 #include "contact/limit_elements.h"
 #include "implicit/parts.h"
 #include "mesh/cache/point_cache.h"
@@ -73,7 +73,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     *out = NULL;
 }
 
-/* The elements that reach an own vertex. */
+/* Lists the elements that reach an own vertex. */
 static enum tac_err make_elements(struct tac_implicit *sim, int k)
 {
     enum tac_err err;
@@ -95,7 +95,7 @@ done:
     return err;
 }
 
-/* Of motions by files: the rows of own vertices. */
+/* Reads the rows of own vertices of motions that a file has. */
 static enum tac_err make_rows(struct tac_implicit *sim)
 {
     const struct tac_settings *s = sim->scene->settings;
@@ -151,7 +151,7 @@ done:
     return err;
 }
 
-/* What measure() looks for in the scene. */
+/* What measure() collects of the scene. */
 struct extent {
     double lo[3], minus_hi[3], thin[2]; /* the least of all; thin: least radius of what moves; of all */
 };
@@ -181,7 +181,7 @@ done:
     return err;
 }
 
-/* Collective. Lengths of the scene, and what follows from them. */
+/* Collective. Measures the lengths of the scene, and sets the tolerances that follow from them. */
 static enum tac_err measure(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -215,7 +215,7 @@ done:
     return err;
 }
 
-/* Collective. Which bodies are solids, and which ones motions move as wholes. */
+/* Collective. Sets which bodies are solids, and which ones a motion moves as a whole. */
 static enum tac_err look_at_bodies(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -279,7 +279,7 @@ done:
     return err;
 }
 
-/* Elements of the table, then limits of stretch where a material has them. */
+/* Fills the set of elements: those of the table, and limits of stretch where a material has them. */
 static enum tac_err make_set(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -301,7 +301,7 @@ done:
     return err;
 }
 
-/* What a rank makes alone: elements and loads. */
+/* Makes the elements and loads of this rank, without communication. */
 static enum tac_err make_terms(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -316,7 +316,7 @@ done:
     return err;
 }
 
-/* Likewise: vertices. */
+/* Makes the vertices of this rank, without communication. */
 static enum tac_err make_vertices(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -328,7 +328,7 @@ done:
     return err;
 }
 
-/* Local. Which vertices and elements this rank has. */
+/* Local. Sets which vertices and elements this rank has. */
 static enum tac_err take_scene(struct tac_implicit *sim, struct tac_scene *scene)
 {
     enum tac_err err = TAC_OK;
@@ -383,7 +383,8 @@ enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int co
         tac_accum_carry(&sum[k]);
     if (ctx->size == 1)
         return TAC_OK;
-    for (int k = 0; k < count; k++) { /* limbs may be added once carried; and so may the marks of sums that are none */
+    for (int k = 0; k < count;
+         k++) { /* limbs that are carried can be added, and so can the marks of sums that are not finite */
         memcpy(all[k], sum[k].limb, sizeof sum[k].limb);
         all[k][TAC_ACCUM_LIMBS] = sum[k].bad;
     }

@@ -1,8 +1,9 @@
-/* implicit_friction.c: lagged friction (docs/reference/implicit.md, Friction; Li et al. 2020, Section 5).
+/* implicit_friction.c: computes lagged friction (docs/reference/implicit.md, Friction; Li et al. 2020, Section 5).
  *
- * A contact's friction has a potential: mu times the force with which the surfaces were pressed, times a function of
- * how far its nearest points have slid along each other since the step's start.  Force and nearest points are those of
- * the lag's start; so the tangent plane needs no basis, for only what of the slide lies across the normal counts.
+ * The friction of a contact has a potential: mu times the normal force, times a function of the distance by which the
+ * closest points have slid along each other since the start of the step. The normal force and the closest points are
+ * those of the start of the lag. The tangent plane needs no basis, because only the component of the sliding that is
+ * perpendicular to the normal is used.
  */
 #include "implicit/parts.h"
 #include <math.h>
@@ -17,12 +18,12 @@ double tac_implicit_slide_force(double y, double w)
     return y < w ? (2 - y / w) / w : 1 / y;
 }
 
-double tac_implicit_slide_along(const struct tac_sliding *s, const double *way, double u[3])
+double tac_implicit_slide_along(const struct tac_sliding *s, const double *displacement, double u[3])
 {
     u[0] = u[1] = u[2] = 0;
     for (int i = 0; i < tac_pair_vertices(s->type); i++)
         for (int k = 0; k < 3; k++)
-            u[k] += s->w[i] * way[3 * (size_t)s->v[i] + (size_t)k];
+            u[k] += s->w[i] * displacement[3 * (size_t)s->v[i] + (size_t)k];
     const double along = tac_dot(u, s->n);
     for (int k = 0; k < 3; k++)
         u[k] -= along * s->n[k];

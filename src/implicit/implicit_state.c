@@ -1,4 +1,4 @@
-/* implicit_state.c: the state at the end of a step into a checkpoint, and back, on any number of ranks. */
+/* implicit_state.c: copies the state at the end of a step into a snapshot, and back, on any number of ranks. */
 #include "base/exchange.h"
 #include "implicit/parts.h"
 #include "partition/ghosts.h"
@@ -39,7 +39,8 @@ done:
     return err;
 }
 
-/* Elements whose lowest vertex is this rank's: their ids and vertices; id_of: on several ranks. */
+/* Appends the elements whose lowest vertex is owned by this rank: their ids and vertices. id_of is given on several
+ * ranks. */
 static enum tac_err collect_elements(struct tac_implicit *sim, const tac_lid *element, const tac_gid *id_of,
                                      tac_lid total, int nodes, tac_lid *count, tac_gid **id, tac_gid **vertex)
 {
@@ -147,7 +148,7 @@ struct vertex {
     double x[3], v[3], impulse[3], past[TAC_PAST_NUMBERS];
 };
 
-/* The owners of all vertices that rows name, one after the other. */
+/* The owners of all vertices that the rows name, in the order of the rows. */
 struct owners {
     size_t count, capacity;
     tac_gid *wanted; /* owned */
@@ -254,7 +255,7 @@ static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_chec
     return tac_agree(sim->ctx, err);
 }
 
-/* Collective. Each row of a kind to all owners of its vertices; owner: (count, nodes). */
+/* Collective. Sends each row of a kind to all owners of its vertices; owner has the shape (count, nodes). */
 static enum tac_err send_rests(struct tac_implicit *sim, const struct tac_element_states *s, const int32_t *owner,
                                struct tac_element_states *mine)
 {
@@ -298,7 +299,7 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
     return err;
 }
 
-/* Collective. The rows of all ranks to where they belong, and what is to be known of ghosts. */
+/* Collective. Sends the rows of all ranks to their owners, and refreshes the ghosts. */
 static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -316,7 +317,8 @@ done:
     return err;
 }
 
-/* The step that ended at `now`: the grid has rounded, and a run may have ended up to a grain beside it. */
+/* The number of the step that ended at `now`. The times of steps are rounded, and a run may have ended up to a grain
+ * beside such a time. */
 static int64_t step_of(const struct tac_implicit *sim, tac_time now)
 {
     int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->scene->settings->implicit.step_s);
@@ -353,7 +355,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     sim->books.counters.rollbacks = c->counters.rollbacks;
     sim->books.counters.candidate_builds = c->counters.candidate_builds;
     sim->books.counters.migrations = c->counters.migrations;
-    /* Seconds are means over ranks. */
+    /* Seconds are averages over the ranks. */
     sim->books.counters.seconds_forces *= sim->ctx->size;
     sim->books.counters.seconds_contact *= sim->ctx->size;
     sim->books.counters.seconds_discovery *= sim->ctx->size;

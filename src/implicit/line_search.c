@@ -1,10 +1,10 @@
-/* line_search.c: the line search of Newton's method: how far the next iterate goes along a direction
+/* line_search.c: the line search of Newton's method decides how far the next iterate goes along a direction
  * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include <math.h>
 
-#define TAC_SLACK 0x1p-48 /* of the sizes of all terms: what rounding may add to the potential */
-#define TAC_GOOD .1       /* of a direction that contact allows: a much longer one is not worth its curvature */
+#define TAC_SLACK 0x1p-48 /* times the sum of the sizes of all terms: what rounding may add to the potential */
+#define TAC_GOOD .1       /* share of a direction: if contact allows less, its negative curvature was of no use */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
 #define TAC_FARTHEST 64 /* of such a direction is tried */
@@ -16,9 +16,10 @@ static void scale_direction(struct tac_implicit *sim, double times)
         sim->newton.p[c] *= times;
 }
 
-/* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. Where it does so by its slope, for
- * the quadratic model, whose curvature is never negative, foretells half of that, the direction is too short: twice as
- * far, if that is allowed and lower, and again as long as that is so. */
+/* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. The quadratic model, whose
+ * curvature is never negative, predicts a fall by half of the slope. If the potential falls by nearly the whole slope,
+ * the direction is too short. Then this function doubles the direction as long as that is allowed and lowers the
+ * potential. */
 static enum tac_err go_farther(struct tac_implicit *sim, double before, double *value, double *size)
 {
     enum tac_err err = TAC_OK;
@@ -44,8 +45,8 @@ done:
     return err;
 }
 
-/* Along sim->newton.p from sim->x to sim->newton.trial: as far as no pair loses too much of its gap, and the potential
- * falls; it and the sum of its terms' sizes before and after. */
+/* Goes along sim->newton.p from sim->x to sim->newton.trial, as far as no pair loses too much of its gap and the
+ * potential falls. value and size: the potential and the sum of the sizes of its terms, before and after. */
 enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, double *size)
 {
     enum tac_err err;
@@ -62,10 +63,10 @@ enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, d
         if (*value <= most)
             break;
         if (halving == HALVINGS || !(share > 0))
-            TAC_TRY(tac_implicit_fail_step(sim, "finds no way down"));
+            TAC_TRY(tac_implicit_fail_step(sim, "finds no descent"));
         share *= .5;
     }
-    tac_implicit_judge(sim, halving == 0 && bound >= TAC_GOOD);
+    tac_implicit_note_direction(sim, halving == 0 && bound >= TAC_GOOD);
     tac_implicit_note_fall(sim, share == 1 ? (before - *value) / -sim->newton.slope : 0);
     if (share == 1)
         TAC_TRY(go_farther(sim, before, value, size));

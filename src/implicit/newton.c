@@ -1,15 +1,17 @@
-/* newton.c: Newton's method on the incremental potential, from one state without contact to the next
+/* newton.c: minimises the incremental potential by Newton's method; in no iterate do surfaces touch
  * (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
 
-#define TAC_HELD .25          /* of what friction is smoothed under: what it holds moves by less at the last iterate */
-#define TAC_ROUGH .002        /* how exact linear systems need be before the end (struct tac_solve_rule) */
-#define TAC_ASTRAY 10.        /* times what is foretold: a vertex that goes farther within a step has gone astray */
-#define TAC_ASTRAY_LEAST 1e-2 /* of the scene's diagonal; nothing that goes less far has */
-#define TAC_AT_REST 1e-4 /* of velocity_tol: a step ends there, for rounding lets forces come no nearer to balance */
-/* Of the scene's size: no gap may shrink under it, for it could not be proven to be one. */
+#define TAC_HELD                                                                                                       \
+    .25 /* times the slip under which friction is smoothed: what friction holds moves by less in the last iterate */
+#define TAC_ROUGH .002 /* accuracy of linear systems before the last iterates (struct tac_solve_rule) */
+#define TAC_ASTRAY 10. /* times the predicted distance: a vertex that goes farther within a step has gone astray */
+#define TAC_ASTRAY_LEAST 1e-2 /* times the scene's diagonal: a vertex that goes less far has not gone astray */
+#define TAC_AT_REST                                                                                                    \
+    1e-4 /* times velocity_tol: a step ends there, because with rounding forces come no nearer to balance */
+/* Times the scene's size. No gap may shrink below it, because the audit could not prove such a gap. */
 #define TAC_NEAREST 0x1p-46
 
 /* ---- iterates ---- */
@@ -42,8 +44,9 @@ done:
     return err;
 }
 
-/* Is a vertex that is free much farther from the part's start than anything would take it, and by a length that the
- * scene shows?  Then it has gone over a hill, and only shorter parts can tell where it comes down. */
+/* Returns whether a free vertex is much farther from its place at the start of the part than inertia, loads and scripts
+ * would take it, and by a length that matters in the scene. Then the iterates have passed a maximum of the potential,
+ * and shorter parts are needed. */
 static bool goes_astray(const struct tac_implicit *sim)
 {
     const double most = fmax(TAC_ASTRAY * sim->part.ahead, TAC_ASTRAY_LEAST * sim->scale.diagonal_m);
@@ -55,7 +58,7 @@ static bool goes_astray(const struct tac_implicit *sim)
     return false;
 }
 
-/* The next iterate: sim->newton.trial. */
+/* Makes sim->newton.trial the next iterate. */
 enum tac_err tac_implicit_accept(struct tac_implicit *sim)
 {
     double *x = sim->x;
@@ -90,7 +93,7 @@ const char *tac_implicit_what_helps(const struct tac_implicit *sim)
     return "make integrator.step_s smaller by a factor that is no power of two, as 1/5, or contact.thickness larger";
 }
 
-/* Why a step failed, with the pair that is nearest. */
+/* Says why a step failed, and which pair is nearest. */
 enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
 {
     double least = INFINITY, all;
@@ -106,7 +109,8 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
         tac_near_pair(c->form.type, at, &near);
         const double gap = near.d - c->form.radius;
-        if (gap < least || (gap == least && c->key < key)) { /* of equals the same one on any ranks */
+        if (gap < least ||
+            (gap == least && c->key < key)) { /* of equal gaps the same pair is chosen on any number of ranks */
             least = gap;
             key = c->key;
             for (int i = 0; i < 4; i++)
@@ -136,8 +140,9 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
                     tac_implicit_what_helps(sim));
 }
 
-/* Newton's direction at sim->x, and the largest speed in it. What is foreseen is no part of the potential, so with it
- * the direction may lead uphill, and does not tell how near the minimum is: then it is found anew without. */
+/* Computes Newton's direction at sim->x, and the largest speed in it. Foreseen pairs are no part of the potential. So a
+ * direction that was computed with them may lead uphill, and its length says nothing about the distance to the minimum.
+ * In these cases this function computes the direction again without them. */
 static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
 {
     enum tac_err err;
@@ -162,9 +167,9 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
             break;
         TAC_TRY(tac_implicit_drop_foreseen(sim, &again));
         if (!again && sim->newton.slope >= 0 && *speed > close)
-            again = tac_implicit_judge(sim, false);
+            again = tac_implicit_note_direction(sim, false);
     }
-    if (*speed <= close) { /* if it is not only too rough */
+    if (*speed <= close) { /* unless it is only not accurate enough */
         TAC_TRY(tac_implicit_sharpen(sim));
         TAC_TRY(largest_speed(sim, speed));
     }
@@ -172,9 +177,10 @@ done:
     return err;
 }
 
-/* Does friction hold a pair now that p would move by more than a small part of what friction is smoothed under?  The
- * first p of what is about to slide is at least half of that, for it is made with the stiffness of what is held: a
- * coarser tolerance would take it for the last one, and nothing would ever slide. */
+/* Returns whether friction holds a pair that p would move by more than a small part of the slip under which friction is
+ * smoothed. Where a pair is about to slide, the first p is at least half of that slip, because it is computed with the
+ * stiffness of a pair that sticks. With a coarser tolerance this p would count as the last one, and no pair would ever
+ * slide. */
 static enum tac_err any_breaks_loose(struct tac_implicit *sim, bool *any)
 {
     const double w = sim->scale.h * sim->scale.friction_velocity;
@@ -191,7 +197,7 @@ static enum tac_err any_breaks_loose(struct tac_implicit *sim, bool *any)
     return TAC_OK;
 }
 
-/* What `most` iterations have not sufficed for. */
+/* Fails because `most` iterations were not enough. */
 static const char *why_not(const struct tac_implicit *sim, bool there)
 {
     if (!there)
@@ -201,12 +207,12 @@ static const char *why_not(const struct tac_implicit *sim, bool there)
     return "does not converge";
 }
 
-/* To the minimum for the forces that friction goes by now. */
+/* Minimises the potential with the present normal forces of friction. */
 enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
     double value, size;
-    tac_implicit_note_fall(sim, 0); /* what went before was along another potential */
+    tac_implicit_note_fall(sim, 0); /* the fall before was of another potential */
     for (bool ready = false, known = false, first = true; !ready; first = false) {
         double speed;
         if (sim->part.newton == sim->scene->settings->implicit.most)
@@ -227,9 +233,9 @@ enum tac_err tac_implicit_minimise(struct tac_implicit *sim, bool *there)
         double gap;
         TAC_TRY(tac_implicit_least_gap(sim, &gap));
         if (gap < fmin(TAC_NEAREST * sim->scale.size_m, sim->newton.start_gap))
-            TAC_TRY(tac_implicit_fail_step(sim, "brings surfaces nearer to each other than rounding can tell"));
+            TAC_TRY(tac_implicit_fail_step(sim, "brings surfaces nearer to each other than rounding can resolve"));
         const bool stiffer = tac_implicit_stiffen(sim, gap);
-        known = *there && !stiffer; /* the potential is still the same one */
+        known = *there && !stiffer; /* the potential has not changed */
         ready = speed <= sim->scale.velocity_tol && !loose && known && tac_implicit_is_exact(sim);
         if (first)
             sim->newton.rests = ready;

@@ -1,9 +1,9 @@
-/* plastic.c: elements that yield (docs/reference/implicit.md, Plasticity): at a step's end what their strain is
- * measured against flows, by the same rule as a tick of the asynchronous integrator.  A rest value is state. */
+/* plastic.c: lets elements yield (docs/reference/implicit.md, Plasticity). At the end of a step their rest values flow,
+ * by the same rule as in a tick of the asynchronous integrator. Rest values are part of the state. */
 #include "implicit/parts.h"
 #include <stdlib.h>
 
-/* The yield limit of the material, of an element that has one; else 0. */
+/* The yield limit of an element's material, or 0. */
 static double yield_of(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v)
 {
     const struct tac_material *m = tac_material_of(sim->scene, sim->scene->mesh->vertex_body[v[0]]);
@@ -60,7 +60,7 @@ void tac_implicit_flow(struct tac_implicit *sim)
     for (int k = 0; k < sim->set.count; k++) {
         const struct tac_implicit_elements *l = &sim->list[k];
         for (size_t e = 0; l->yield != NULL && e < l->count; e++) {
-            /* A tick of length 0 flows, and kicks nothing. */
+            /* A tick of length 0 lets the element flow and gives no kick. */
             const struct tac_flowing flowing = {.rest = &l->rest[e * (size_t)l->element->width],
                                                 .yield = &l->yield[e],
                                                 .mine = &l->counted[e],
@@ -101,7 +101,7 @@ enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpo
     enum tac_err err = TAC_OK;
     for (int k = 0; k < sim->set.count && !err; k++) {
         const struct tac_element *element = sim->list[k].element;
-        if (element->memory == NULL) /* the implicit integrator's own elements, too, which have no kind */
+        if (element->memory == NULL) /* also the elements that only the implicit integrator has, which have no kind */
             continue;
         struct tac_element_states *s = &c->element[tac_kind_of_element(k)];
         *s = (struct tac_element_states){.nodes = element->nodes, .width = element->width};
@@ -126,7 +126,7 @@ void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_
             else
                 high = middle;
         }
-        if (low < l->count && sim->set.list[k].id[low] == row->id) /* else of other ranks */
+        if (low < l->count && sim->set.list[k].id[low] == row->id) /* else the element is on other ranks */
             memcpy(&l->rest[low * (size_t)l->element->width], tac_element_rest(s, row),
                    (size_t)l->element->width * sizeof *l->rest);
     }

@@ -1,20 +1,20 @@
-/* project.c: Hessians without their negative eigenvalues (docs/reference/implicit.md, Newton iterations).
+/* project.c: removes the negative eigenvalues of Hessians (docs/reference/implicit.md, Newton iterations).
  *
- * Only nodes that Newton's method moves count, and of those only the ones that the term depends on at all.  Where all
- * of them are moved, forces within a stencil do not feel a translation, so three eigenvalues are 0: the others are
- * those of a matrix that is smaller by one node, in an orthonormal basis of what changes the stencil's shape.  Many are
- * positive, which a Cholesky factor tells at once; the others go through Jacobi's method, whose sweeps have one fixed
- * order.
+ * Only nodes that Newton's method moves are used, and of those only the ones on which the term depends. If all nodes
+ * are moved, a translation changes no force within the stencil, so three eigenvalues are 0. The others are those of a
+ * matrix that is smaller by one node, in an orthonormal basis of the changes of shape. Many of these matrices are
+ * positive, which a Cholesky factorization shows at little cost. The others are treated by Jacobi's method, whose
+ * sweeps have a fixed order.
  */
 #include "base/four.h"
 #include "implicit/parts.h"
 #include <math.h>
 
-/* MOST: unknowns without the translations. ROW: so that rows are whole vectors. */
+/* MOST: the largest number of unknowns without translations. ROW: MOST, rounded up so that rows are whole vectors. */
 enum { MOST = 3 * (TAC_ELEMENT_NODES - 1), ROW = 3 * TAC_ELEMENT_NODES, SWEEPS = 30 };
-#define TAC_OFF_DIAGONAL 0x1p-40 /* of the largest entry: what is smaller counts as 0 */
+#define TAC_OFF_DIAGONAL 0x1p-40 /* times the largest entry: smaller ones count as 0 */
 
-/* How the matrix of Jacobi's method, `size` unknowns, is seen from the stencil's nodes. */
+/* How the matrix of Jacobi's method, with `size` unknowns, follows from the stencil's nodes. */
 struct reduced {
     int size, nodes, node[TAC_ELEMENT_NODES];
     bool blind;                         /* to translations */
@@ -31,7 +31,7 @@ static void make_basis(struct reduced *q)
     }
 }
 
-/* False: there is nothing to project. */
+/* Returns false if there is nothing to project. */
 static bool choose(int nodes, const double *h, const bool *held, struct reduced *q)
 {
     const int size = 3 * nodes;
@@ -81,7 +81,7 @@ static void reduce(int nodes, const double *h, const struct reduced *q, double a
             a[j][i] = a[i][j];
 }
 
-/* Has the matrix a Cholesky factor with pivots that rounding does not decide? */
+/* Returns whether the matrix has a Cholesky factor whose pivots are clearly larger than rounding errors. */
 static bool is_positive(int n, double a[MOST][ROW])
 {
     double l[MOST][MOST], scale = 0;
@@ -99,7 +99,7 @@ static bool is_positive(int n, double a[MOST][ROW])
     return true;
 }
 
-/* Rows p and q of a symmetric matrix, and then its columns; rows of v. */
+/* Rotates rows p and q of a symmetric matrix, then its columns, and rows p and q of v. */
 static inline __attribute__((always_inline)) void rotate(int n, double a[MOST][ROW], double v[MOST][ROW], int p, int q)
 {
     const double off = a[p][q], half = .5 * (a[q][q] - a[p][p]);
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) void rotate(int n, double a[MOST][R
     }
 }
 
-/* Eigenvalues on the diagonal of a, eigenvectors in the rows of v. */
+/* Jacobi's method: leaves the eigenvalues on the diagonal of a, and the eigenvectors in the rows of v. */
 TAC_VERSIONS
 static void jacobi(int n, double a[MOST][ROW], double v[MOST][ROW])
 {
@@ -135,19 +135,19 @@ static void jacobi(int n, double a[MOST][ROW], double v[MOST][ROW])
             scale = fmax(scale, fabs(a[i][j]));
     }
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        bool still = true;
+        bool diagonal = true;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++)
                 if (fabs(a[p][q]) > TAC_OFF_DIAGONAL * scale) {
                     rotate(n, a, v, p, q);
-                    still = false;
+                    diagonal = false;
                 }
-        if (still)
+        if (diagonal)
             return;
     }
 }
 
-/* Takes `value` times the square of an eigenvector out of h. */
+/* Subtracts `value` times the square of an eigenvector from h. */
 static void take_out(int nodes, const struct reduced *q, const double *v, double value, double *h)
 {
     const int size = 3 * nodes;

@@ -1,23 +1,24 @@
-/* residual.c: the forces at a place, and whether they balance (docs/reference/implicit.md, When a step has converged).
+/* residual.c: computes the forces at an iterate, and whether they balance (docs/reference/implicit.md, When a step has
+ * converged).
  *
- * Of each body, over the vertices that Newton's method moves: the sum of the sizes of what is left at a vertex, over
- * the largest such sum of what acts there.  Sums are of whole numbers, in parts of the body's largest force, so they
- * are the same for any number of ranks.
+ * For each body it sums, over the vertices that Newton's method moves, the size of the remaining force at a vertex, and
+ * divides the sum by the largest such sum of a single sort of force. The sums are of whole numbers, in parts of the
+ * body's largest force, so they are the same for any number of ranks.
  */
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_PARTS_OF_LARGEST 0x1p30 /* that sizes are rounded to; 2^32 of them may be added */
+#define TAC_PARTS_OF_LARGEST 0x1p30 /* sizes are rounded to these parts; 2^32 of them can be added without overflow */
 #define TAC_UNFELT                                                                                                     \
-    1e-4 /* of mean mass, step and velocity_tol: a body on which no more is left at a vertex is at rest */
+    1e-4 /* times mean mass, step and velocity_tol: a body is at rest if no vertex has a larger remaining force */
 
 #define TAC_LOOSER_FIXED 8. /* times what force_tol asks of a body in a press, for one that touches what is fixed */
 #define TAC_LOOSER_FREE 40. /* and for one that touches neither */
 #define TAC_AT_REST_FREE                                                                                               \
-    1e-2 /* of velocity_tol: where nothing would move faster, a body without supports is not asked for balance */
+    1e-2 /* times velocity_tol: where nothing would move faster, a body without supports need not be in balance */
 
-/* ---- the gradient, by what it comes from ---- */
+/* ---- the gradient, by its parts ---- */
 
 static void keep_part(struct tac_implicit *sim, int part)
 {
@@ -47,7 +48,7 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
 }
 
-/* Places are rounded to 2^-53 of themselves, and the potential changes by that times what acts there. */
+/* Coordinates are rounded to 2^-53 of themselves, and the potential changes by that times the forces that act there. */
 double tac_implicit_rounding_at(const struct tac_implicit *sim, const double *x, tac_lid v)
 {
     double sum = 0;
@@ -57,11 +58,11 @@ double tac_implicit_rounding_at(const struct tac_implicit *sim, const double *x,
     return 0x1p-53 * sum;
 }
 
-/* ---- is it in balance? ---- */
+/* ---- balance of forces ---- */
 
 enum { REST, INERTIA, ELEMENTS, CONTACT, MOMENTUM, GROSS, SIZES };
 
-/* Sizes at a vertex of what is left, and of what acts. */
+/* The size at a vertex of the remaining force, and of each sort of force. */
 static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size[SIZES])
 {
     const size_t v = 3 * (size_t)vertex;
@@ -77,7 +78,8 @@ static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size
     size[GROSS] = sim->newton.gross[vertex];
 }
 
-/* Of a body: the largest size of any sort, and of what is left; what it touches; has it vertices that are held (1)? */
+/* Of a body: the largest size of any sort of force, and of the remaining force; what it touches; whether it has
+ * vertices that are held (1). */
 struct largest {
     double any, rest, touches, pinned;
 };
@@ -91,7 +93,7 @@ static size_t body_of(const struct tac_implicit *sim, tac_lid v)
     return (size_t)sim->scene->mesh->vertex_body[v];
 }
 
-/* What single bodies touch now that is held. */
+/* Finds which bodies touch something that is held. */
 static void find_held(const struct tac_implicit *sim, struct largest *most)
 {
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
@@ -109,8 +111,8 @@ static void find_held(const struct tac_implicit *sim, struct largest *most)
     }
 }
 
-/* A body that touches one in a press passes the press' force on, so it is in the press, too: through all bodies that
- * this rank sees touch, but not through what is fixed.  Has any been found? */
+/* A body that touches a body in a press transmits the force of the press, so it is in the press, too. The search goes
+ * through all contacts that this rank has, but not through fixed bodies. Returns whether a further body was found. */
 static bool spread(const struct tac_implicit *sim, struct largest *most)
 {
     bool any = false;
@@ -130,7 +132,7 @@ static bool spread(const struct tac_implicit *sim, struct largest *most)
     return any;
 }
 
-/* The largest sizes of all ranks, and what bodies touch by the pairs of all ranks. */
+/* Combines the ranks: the largest sizes, and what bodies touch by the pairs of any rank. */
 static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *most)
 {
     enum tac_err err;
@@ -146,8 +148,8 @@ done:
     return err;
 }
 
-/* What presses a body is told to the user as the force of what holds it, so where there is such a thing this counts; a
- * sheet is held by forces within it that are much larger than what they add up to at a vertex. */
+/* The force on a held body is output for the user, so where a body is pressed against a held one its contact force is
+ * the measure. A sheet is held by internal forces that are much larger than their sum at a vertex. */
 static double residual_of(const struct largest *most, const struct total *sum, bool solid, bool is_static)
 {
     double acts = 0;
@@ -155,7 +157,7 @@ static double residual_of(const struct largest *most, const struct total *sum, b
         acts = fmax(acts, (double)sum->size[k]);
     if (most->touches == NOTHING_HELD || (most->touches == FIXED && !solid))
         acts = fmax(acts, (double)sum->size[GROSS]);
-    /* Where nothing moves every force is asked for. */
+    /* With the static scheme every force has to balance. */
     const double looser = most->touches == PRESSED || is_static ? 1
                           : most->touches == FIXED              ? TAC_LOOSER_FIXED
                                                                 : TAC_LOOSER_FREE;

@@ -1,19 +1,18 @@
-/* scheme.c: how a step is made of places, velocities and accelerations (docs/reference/implicit.md, Schemes).
- *
- * Every scheme has the same form: x = x^ + weight a(x), where a are the accelerations by the forces at the step's end.
+/* scheme.c: computes what a step makes of positions, velocities and accelerations (docs/reference/implicit.md,
+ * Schemes). Every scheme has the same form: x = x^ + weight a(x), where a are the accelerations by the forces at the
+ * end of the step.
  *
  *              weight   x^ (without forces)                       v at the end             strains' rate
  *     euler    h^2      x + h v                                   (x+ - x) / h             (e+ - e) / h
  *     newmark  h^2/4    x + h v + h^2/4 a                         2 (x+ - x) / h - v       2 (e+ - e) / h - e'
  *     bdf2     4h^2/9   (4 x - x-)/3 + 2h/9 (4 v - v-)            (3 x+ - 4 x + x-) / 2h   (3 e+ - 4 e + e-) / 2h
  *
- *     static   h^2      x + h^2/m_s f                             way of the increment / h -
+ *     static   h^2      x + h^2/m_s f                             increment of x / h -
  *
- * Of the static scheme m_s is no mass: static.c.
- *
- * x-, v-, e-: a step before; a step that is the first or not as long as the one before is one of euler.  Newmark's is
- * the rule of the trapezium (beta 1/4, gamma 1/2).  A rate of strain is brought to the form rate (e+ - from), so that
- * damping is an elastic energy of what is measured `from` there.
+ * m_s of the static scheme is no mass (static.c). x-, v- and e- are values of the step before. The first step, and a
+ * step that is not as long as the one before, is one of euler. Newmark's scheme is the trapezoidal rule (beta 1/4,
+ * gamma 1/2). A rate of strain is written as rate (e+ - from), so that damping is an elastic energy of a strain that is
+ * measured from `from`.
  */
 #include "implicit/parts.h"
 
@@ -29,7 +28,7 @@ void tac_implicit_begin_scheme(struct tac_implicit *sim)
     const double h = sim->scale.h;
     switch (scheme_of(sim)) {
     case TAC_IMPLICIT_EULER:
-    case TAC_IMPLICIT_STATIC: /* h is a scale alone */
+    case TAC_IMPLICIT_STATIC: /* h is only a scale */
         sim->weight = h * h;
         sim->rate = 1 / h;
         break;
@@ -46,8 +45,8 @@ void tac_implicit_begin_scheme(struct tac_implicit *sim)
 
 /* ---- predictions ---- */
 
-/* Euler's forces are those of the step's start, with the mean of their factor in it; the other schemes ask for those of
- * its end, where the vertices then go straight on. */
+/* With euler, forces of loads are those at the start of the step, with the mean of their factor over the step. With the
+ * other schemes they are those at its end, at the positions that vertices reach with constant velocity. */
 void tac_implicit_load_places(const struct tac_implicit *sim, const struct tac_load_element *l, double at[4][3],
                               double *mean)
 {
@@ -72,7 +71,7 @@ void tac_implicit_load_at(const struct tac_implicit *sim, const struct tac_load_
 void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_element *l, double push[3][3])
 {
     double at[4][3] = {{0}}, centre[3], mean;
-    if (sim->is_static) { /* at the step's end, where the element is now */
+    if (sim->is_static) { /* at the end of the step, with the present position of the element */
         tac_implicit_load_at(sim, l, sim->x, sim->part.to, push);
         return;
     }
@@ -110,7 +109,7 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
 
 /* ---- damping ---- */
 
-/* a - b of two strains of an element. */
+/* The difference a - b of two strains of an element. */
 static double difference(const struct tac_element *element, double a, double b)
 {
     double d = a - b;
@@ -119,7 +118,7 @@ static double difference(const struct tac_element *element, double a, double b)
     return d;
 }
 
-/* The strain of an element at sim->x plus `share` of what velocities would do in a step. */
+/* The strain of an element at sim->x plus `share` of the displacement by velocities in a step. */
 static void strain_ahead(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
                          double share, double *strain)
 {
@@ -140,7 +139,7 @@ static void strain_before(const struct tac_implicit *sim, const struct tac_eleme
     element->memory->strain(v, at, strain);
 }
 
-/* `times` what the strain changes in a step by the velocities, (width). */
+/* `times` the change of the strain in a step by the velocities, (width). */
 static void add_change(const struct tac_implicit *sim, const struct tac_element *element, const tac_lid *v,
                        double times, double *strain)
 {
@@ -172,13 +171,13 @@ void tac_implicit_begin_dampers(struct tac_implicit *sim)
 
 /* ---- what is remembered ---- */
 
-/* Is v where the script or nothing moves it? Then it has no acceleration of its own. */
+/* Returns whether v is moved by a script or not at all. Then it has no acceleration of its own. */
 static bool is_led(const struct tac_implicit *sim, tac_lid v)
 {
     return !sim->scene->mesh->ever_free[v] || tac_implicit_script_on(sim, v);
 }
 
-/* Forces at t = 0, times -weight, into sim->newton.gradient. */
+/* Sets sim->newton.gradient to the forces at t = 0, times -weight. */
 static void push_at_start(struct tac_implicit *sim)
 {
     memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
@@ -192,14 +191,15 @@ static void push_at_start(struct tac_implicit *sim)
     tac_implicit_add_elements(sim, sim->x, true);
 }
 
-/* What the wind accelerates at t = 0: of a step without way, whose end has the velocity of its start. */
+/* Adds the acceleration by the wind at t = 0: that of a step without displacement, whose end has the velocity of its
+ * start. */
 static void start_wind(struct tac_implicit *sim)
 {
     tac_implicit_begin_wind(sim);
     for (size_t k = 0; k < sim->given.wind_count; k++) {
         const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         double push[3];
-        sim->given.wind[k].from = -sim->given.wind[k].from; /* newmark's: h v/2 ahead and not behind */
+        sim->given.wind[k].from = -sim->given.wind[k].from; /* of newmark: by h v/2 forwards, not backwards */
         tac_implicit_wind_push(sim, &sim->given.wind[k], sim->x, push);
         for (int i = 0; i < l->count; i++)
             for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); c++)
@@ -247,14 +247,14 @@ void tac_implicit_end_scheme(struct tac_implicit *sim)
         const bool led = is_led(sim, (tac_lid)v);
         double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
         for (size_t k = 0; k < 3; k++) {
-            const double way = sim->x[3 * v + k] - sim->newton.x0[3 * v + k], before = sim->v[3 * v + k];
-            double u = way / h;
+            const double moved = sim->x[3 * v + k] - sim->newton.x0[3 * v + k], before = sim->v[3 * v + k];
+            double u = moved / h;
             if (scheme == TAC_IMPLICIT_NEWMARK) {
                 u = led ? u : 2 * u - before;
                 past[k] = led ? 0 : 2 * (u - before) / h - past[k];
             } else if (remembers_places) {
                 if (scheme == TAC_IMPLICIT_BDF2 && !led)
-                    u = (3 * way - (sim->newton.x0[3 * v + k] - past[k])) / (2 * h);
+                    u = (3 * moved - (sim->newton.x0[3 * v + k] - past[k])) / (2 * h);
                 past[k] = sim->newton.x0[3 * v + k];
                 past[3 + k] = before;
             }

@@ -1,18 +1,17 @@
-/* scripts.c: where scripts take their vertices in a step (docs/reference/implicit.md, Scripts).
- *
- * A vertex is scripted in a step if its motion holds it at the step's start.  It is at the path's place at the step's
- * end, and goes there in straight lines.
+/* scripts.c: moves scripted vertices in a step (docs/reference/implicit.md, Scripts). A vertex is scripted in a step if
+ * its motion holds it at the start of the step. At the end of the step it is where the path says, and it moves there in
+ * straight lines.
  */
 #include "implicit/parts.h"
 #include "mesh/cache/point_cache.h"
 #include <math.h>
 
-#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its place, per mass */
+#define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its target, per mass */
 #define TAC_PULL_MOST 1e8
-#define TAC_ARRIVED .999 /* of the way of scripted vertices: then the rest is gone at once */
-#define TAC_NEARLY .99   /* likewise: then multipliers do better than a stronger pull */
+#define TAC_ARRIVED .999 /* share of the path of scripted vertices: after it they take the rest at once */
+#define TAC_NEARLY .99   /* likewise: after it multipliers are better than a stronger pull */
 
-/* Does the motion hold its vertices at t? */
+/* Returns whether the motion holds its vertices at t. */
 static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, tac_time t)
 {
     if (!m->release)
@@ -21,7 +20,8 @@ static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, ta
            (m->knot_count == 1 || t < tac_scene_quanta(sim->scene, m->knot_t_s[m->knot_count - 1]));
 }
 
-/* A vertex that is caught takes its energy with it, and one let go brings some: the script's work. */
+/* The energy of a vertex leaves the sums when a motion catches the vertex, and returns when the motion releases it. The
+ * difference is work of the script. */
 static void hand_over(struct tac_implicit *sim, tac_lid v, bool caught)
 {
     const double m = sim->scene->mesh->mass[v], *x = &sim->x[3 * (size_t)v], *u = &sim->v[3 * (size_t)v];
@@ -56,7 +56,7 @@ void tac_implicit_scripts_start(struct tac_implicit *sim)
     tac_implicit_scripts_tell(sim);
 }
 
-/* Whether a file of positions could not be read; its vertices are where they started then. */
+/* Returns an error if a file of positions could not be read; then its vertices are at their starting points. */
 static enum tac_err rows_error(const struct tac_implicit *sim)
 {
     enum tac_err err = TAC_OK;
@@ -103,10 +103,11 @@ void tac_implicit_scripts_push(struct tac_implicit *sim)
     }
 }
 
-/* ---- their way within a step ---- */
+/* ---- their path within a step ---- */
 
-/* Scripted vertices' distances from their targets: square sums now and at the step's start; 1: all are there. */
-static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
+/* Computes by which share scripted vertices have come to their targets, from sums of squared distances now and at the
+ * start of the step. 1: all are there. */
+static enum tac_err share_gone(struct tac_implicit *sim, double *gone)
 {
     struct tac_accum sum[2] = {{{0}, 0, 0}};
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
@@ -125,14 +126,14 @@ static enum tac_err way_gone(struct tac_implicit *sim, double *gone)
     return err;
 }
 
-/* Has the scene a script?  Alike on all ranks. */
+/* Returns whether the scene has a script; the same on all ranks. */
 static bool has_scripts(const struct tac_implicit *sim)
 {
     return sim->scene->settings->motion_count > 0;
 }
 
-/* Collective. sim->newton.p: scripted vertices straight to their targets; all others on with their velocities, if
- * `all`.  *any: a script has a way to go. */
+/* Collective. Sets sim->newton.p: scripted vertices go straight to their targets; if `all`, the others go on with their
+ * velocities. *any: some scripted vertex is not at its target. */
 static enum tac_err point(struct tac_implicit *sim, bool all, bool *any)
 {
     enum tac_err err = TAC_OK;
@@ -157,7 +158,7 @@ done:
     return err;
 }
 
-/* From now on scripted vertices are held. */
+/* Holds the scripted vertices from now on. */
 static void hold(struct tac_implicit *sim)
 {
     for (tac_lid v = 0; v < sim->count && has_scripts(sim); v++)
@@ -166,7 +167,7 @@ static void hold(struct tac_implicit *sim)
     sim->newton.pull = 0;
 }
 
-/* Goes this share of sim->newton.p; all of it: scripted vertices are held there. */
+/* Goes this share of sim->newton.p. If it is all of p, scripted vertices are held there. */
 static enum tac_err go_to(struct tac_implicit *sim, double share, bool *there)
 {
     enum tac_err err;
@@ -186,8 +187,8 @@ done:
     return err;
 }
 
-/* What a scripted surface pushes ahead of it has mostly the speed to go with it.  If it stood, the surface would stop
- * before it, and what it carries would have to be pulled on by a force that is not known yet. */
+/* A body that a scripted surface pushes mostly moves with it already. If it stood still in this iterate, it would stop
+ * the surface, and the vertices on the surface would have to be pulled further by a force that is not known yet. */
 enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
@@ -200,19 +201,21 @@ enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
         return TAC_OK;
     }
     TAC_TRY(tac_implicit_reach(sim, &share));
-    if (share < 1) { /* what is free may be in its own way */
+    if (share < 1) { /* free vertices may stop each other */
         const double all = share;
         TAC_TRY(point(sim, false, &any));
         TAC_TRY(tac_implicit_reach(sim, &share));
         if (share <= all) {
             TAC_TRY(point(sim, true, &any));
-            TAC_TRY(tac_implicit_reach(sim, &share)); /* again, for the list of pairs must be that of this way */
+            TAC_TRY(tac_implicit_reach(
+                sim, &share)); /* again, because the list of pairs has to be that of this displacement */
         }
     }
     TAC_TRY(go_to(sim, share, there));
     if (*there)
         goto done;
-    /* The scripts go on as unknowns that are pulled: first as hard as at the step's start. */
+    /* Scripted vertices become unknowns that are pulled to their targets, first with the stiffness of the start of a
+     * step. */
     sim->newton.pull = TAC_PULL_FIRST;
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         struct tac_implicit_script *s = &sim->scripts.script[k];
@@ -223,7 +226,7 @@ done:
     return err;
 }
 
-/* Moves scripted vertices straight to their targets, as far as others let them; there, they are held. */
+/* Moves scripted vertices straight to their targets, as far as contact allows. At the targets they are held. */
 static enum tac_err move_scripted(struct tac_implicit *sim, bool *there)
 {
     enum tac_err err;
@@ -241,19 +244,19 @@ done:
     return err;
 }
 
-/* Under it the rest has followed what is scripted well enough to pull harder, m/s. */
+/* The speed, m/s, under which free vertices have followed the scripted ones well enough to pull harder. */
 double tac_implicit_learning_speed(const struct tac_implicit *sim)
 {
     const double speed = 1e-2 * sim->scale.diagonal_m / (sim->is_static ? sim->scale.h : 1);
     return fmax(speed, sim->scale.velocity_tol);
 }
 
-/* The scripted vertices are not there: pulls them harder, or lets multipliers learn. */
+/* The scripted vertices are not at their targets: makes the pull stronger, or updates the multipliers. */
 enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there)
 {
     enum tac_err err;
     double gone;
-    TAC_TRY(way_gone(sim, &gone));
+    TAC_TRY(share_gone(sim, &gone));
     if (gone >= TAC_ARRIVED) {
         TAC_TRY(move_scripted(sim, there));
         if (*there)

@@ -1,19 +1,20 @@
-/* static.c: the static scheme: every increment of the load parameter, time, ends where forces balance, without inertia.
+/* static.c: solves the static scheme. Every increment of the load parameter, time, ends where forces balance, without
+ * inertia.
  *
- * The incremental potential keeps its form (docs/reference/implicit.md, The static scheme): in the place of a mass each
- * vertex has TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is drawn to where the last minimum
- * was, not on by a velocity.  That alone holds what nothing else holds, so the linear systems have solutions; and as
- * the minimum is looked for again and again from the last one, until nothing moves, it has no part in the balance that
- * is found (Rockafellar 1976, the proximal point algorithm).
+ * The incremental potential keeps its form (docs/reference/implicit.md, The static scheme). Instead of a mass each
+ * vertex has TAC_STATIC_SHARE of its elements' stiffness at rest, times h^2, and it is attracted by its position in the
+ * last minimum. This term makes the linear systems regular where nothing else holds a vertex. The minimum is computed
+ * again from the last one until nothing moves, so the term does not change the balance that is found (Rockafellar 1976,
+ * the proximal point algorithm).
  */
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_STATIC_SHARE 1e-8 /* of a vertex' stiffness, in the place of inertia */
-#define TAC_STATIC_AWAY 10.   /* diagonals of the scene: who goes farther in an increment is held by nothing */
+#define TAC_STATIC_SHARE 1e-8 /* times a vertex' stiffness, instead of inertia */
+#define TAC_STATIC_AWAY 10.   /* diagonals of the scene: nothing holds a vertex that goes farther in an increment */
 
-/* ---- what is in the place of inertia ---- */
+/* ---- what replaces inertia ---- */
 
 enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
 {
@@ -31,11 +32,11 @@ enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
         }
     TAC_TRY(tac_implicit_sum(sim->ctx, &sum, 1));
     TAC_TRY(tac_implicit_over_ranks(sim, &count, 1, MPI_INT64_T, MPI_SUM));
-    /* Particles have no elements; where nothing has any, the scale is arbitrary. */
+    /* Particles have no elements; in a scene without elements the scale is arbitrary. */
     const double h = sim->scale.h, usual = count > 0 ? h * h * (tac_accum_value(&sum) / (double)count) : 1;
     for (tac_lid v = 0; v < sim->owned; v++) {
         mean[v] = mean[v] > 0 ? h * h * mean[v] : usual;
-        if (sim->scripts.script_of[v] >= 0) /* with which a script pulls at it */
+        if (sim->scripts.script_of[v] >= 0) /* a script pulls the vertex with it */
             sim->scripts.script[sim->scripts.script_of[v]].mass = mean[v];
         mean[v] *= TAC_STATIC_SHARE;
     }
@@ -54,12 +55,12 @@ void tac_implicit_inertia_destroy(struct tac_implicit *sim)
         free((void *)(uintptr_t)sim->inertia);
 }
 
-/* ---- is everything held? ---- */
+/* ---- bodies that nothing holds ---- */
 
-/* What is true of a body. */
+/* Properties of a body. */
 enum { HAS_FREE = 1, HAS_LED = 2, IS_PUSHED = 4 };
 
-/* Of this rank's vertices, and of what pushes them. */
+/* Sets the properties of bodies by this rank's vertices and loads. */
 static void look_at_bodies(const struct tac_implicit *sim, uint8_t *facts)
 {
     const struct tac_local_mesh *mesh = sim->scene->mesh;
@@ -75,7 +76,8 @@ static void look_at_bodies(const struct tac_implicit *sim, uint8_t *facts)
         facts[mesh->vertex_body[sim->given.loads.element[e].v[0]]] |= IS_PUSHED;
 }
 
-/* Known before the first increment: of a body that is pushed no vertex is ever led, and it can touch no other body. */
+/* Finds, before the first increment, a body that a load pushes, of which no motion ever holds a vertex, and which can
+ * touch no other body. */
 enum tac_err tac_implicit_check_held(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -98,7 +100,7 @@ done:
     return err;
 }
 
-/* Collective. Of equals it is the first vertex. */
+/* Collective. Of equal distances it takes the first vertex. */
 static enum tac_err check_near(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -107,9 +109,9 @@ static enum tac_err check_near(struct tac_implicit *sim)
     for (tac_lid v = 0; v < sim->owned; v++) {
         double r[3];
         tac_sub(r, &sim->x[3 * (size_t)v], &sim->newton.x0[3 * (size_t)v]);
-        const double way = sqrt(tac_dot(r, r));
-        if (!sim->newton.held[v] && !(way <= most)) {
-            most = way == way ? way : INFINITY;
+        const double distance = sqrt(tac_dot(r, r));
+        if (!sim->newton.held[v] && !(distance <= most)) {
+            most = distance == distance ? distance : INFINITY;
             far = tac_implicit_id(sim, v);
         }
     }
@@ -141,7 +143,7 @@ enum tac_err tac_implicit_balance(struct tac_implicit *sim, bool *there)
         tac_implicit_predict(sim, true);
         TAC_TRY(tac_implicit_minimise(sim, there));
     }
-    sim->newton.rests = rests; /* for who asks whether it was in balance before */
+    sim->newton.rests = rests; /* the caller reads whether it was in balance before */
 done:
     return err;
 }

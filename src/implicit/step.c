@@ -1,5 +1,5 @@
-/* step.c: one step of time: Newton's method on the incremental potential, from one state without contact to the next
- * (docs/reference/implicit.md, One step). */
+/* step.c: makes one time step: it minimises the incremental potential, in parts if necessary
+ * (docs/reference/implicit.md, One step; Steps that are halved). */
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
@@ -20,24 +20,24 @@ static void begin_held(struct tac_implicit *sim)
         sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && !tac_implicit_scripted(sim, v);
 }
 
-/* Collective. How far a vertex would go, m. */
+/* Collective. Computes how far inertia, gravity, loads and scripts would take a vertex at most, m. */
 static enum tac_err foretell(struct tac_implicit *sim, double *ahead)
 {
-    double most = 0, *way = sim->newton.p; /* of the wind, which is no part of x^ */
-    memset(way, 0, 3 * (size_t)sim->count * sizeof *way);
+    double most = 0, *by_wind = sim->newton.p; /* displacement by the wind, which is no part of x^ */
+    memset(by_wind, 0, 3 * (size_t)sim->count * sizeof *by_wind);
     for (size_t k = 0; k < sim->given.wind_count; k++) {
         const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
         double push[3];
         tac_implicit_wind_push(sim, &sim->given.wind[k], sim->newton.x0, push);
         for (int i = 0; i < l->count; i++)
             for (size_t c = 0; c < 3 && sim->scene->mesh->mass[l->v[i]] > 0; c++)
-                way[3 * (size_t)l->v[i] + c] += sim->weight * push[c] / sim->scene->mesh->mass[l->v[i]];
+                by_wind[3 * (size_t)l->v[i] + c] += sim->weight * push[c] / sim->scene->mesh->mass[l->v[i]];
     }
     for (size_t v = 0; v < (size_t)sim->owned; v++) {
         const struct tac_implicit_script *s = tac_implicit_script(sim, (tac_lid)v);
         const double *to = s != NULL && s->on ? s->target : &sim->newton.ahead[3 * v];
         for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
-            most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(way[3 * v + c]));
+            most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(by_wind[3 * v + c]));
     }
     *ahead = most;
     return tac_implicit_over_ranks(sim, ahead, 1, MPI_DOUBLE, MPI_MAX);
@@ -75,7 +75,7 @@ done:
 
 /* ---- the step's end ---- */
 
-/* Every accepted iterate of the part at an instant of its own, evenly spaced. */
+/* Gives every accepted iterate of the part an instant of its own, evenly spaced. */
 static enum tac_err date_iterates(struct tac_implicit *sim, tac_time from, tac_time to)
 {
     enum tac_err err = TAC_OK;
@@ -99,7 +99,7 @@ static void tell_record(struct tac_implicit *sim)
                                   &sim->kept.iterate[3 * (n * (size_t)sim->owned + (size_t)i)]);
 }
 
-/* Of any rank alike: without it friction's forces need not be taken anew. */
+/* The same on all ranks. Without friction no new lag is needed. */
 static bool any_friction(const struct tac_implicit *sim)
 {
     const struct tac_contact_settings *c = &sim->scene->settings->contact;
@@ -109,18 +109,18 @@ static bool any_friction(const struct tac_implicit *sim)
     return any;
 }
 
-/* Wall time so far of the parts that steps.csv tells. */
+/* Wall time so far of the parts that steps.csv lists. */
 static void parts_so_far(const struct tac_implicit *sim, double s[3])
 {
     const struct tac_counters *c = &sim->books.counters;
     s[0] = c->seconds_discovery;
     s[1] = c->seconds_forces;
-    s[2] = c->seconds_contact; /* of an implicit integrator: the linear solver's */
+    s[2] = c->seconds_contact; /* with the implicit integrator: of the linear solver */
 }
 
 /* ---- parts ---- */
 
-/* To the minimum at the part's end, unless the way there goes astray. */
+/* Goes to the minimum at the end of the part, unless an iterate goes astray. */
 static enum tac_err solve(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -157,8 +157,8 @@ done:
     return err;
 }
 
-/* How far a part is halved that failed: not at all where it was not Newton's method that did, but the machine; not far
- * where numbers are lost to rounding, which smaller steps seldom mend. */
+/* How often a part that failed may be halved: not at all if the error is not of Newton's method; seldom if rounding
+ * errors prevented convergence, because shorter steps rarely help then. */
 static int deepest_level(struct tac_implicit *sim)
 {
     int level = !sim->part.unsolved ? 0 : sim->part.rounding ? TAC_LEVELS_OF_ROUNDING : TAC_LEVELS;
@@ -167,14 +167,14 @@ static int deepest_level(struct tac_implicit *sim)
     return level;
 }
 
-/* A scene that has no solution is not tried for ever. */
+/* The work on a scene without a solution is limited. */
 static int64_t most_in_all(const struct tac_implicit *sim)
 {
     const int64_t most = sim->scene->settings->implicit.most;
     return TAC_TRIALS * (most > TAC_FEWEST ? most : TAC_FEWEST);
 }
 
-/* What ctx->error tells failed in one piece: how short the parts were that failed, too. */
+/* Adds to ctx->error, which says why the whole step failed, how short the parts were that failed, too. */
 static void tell_halves(struct tac_ctx *ctx, int level)
 {
     const size_t length = strlen(ctx->error);
@@ -183,8 +183,8 @@ static void tell_halves(struct tac_ctx *ctx, int level)
                  "; it was tried in parts, too, the shortest of integrator.step_s / %d", 1 << level);
 }
 
-/* The step's part that begins where the state is.  done: false, and the state is as it was, if it has to be halved.
- * said: as ctx->error; the sentence of the first part of this step that failed. */
+/* Solves the part of the step that begins at the present state. *done is false, and the state has not changed, if the
+ * part has to be halved. said (as large as ctx->error): the sentence of the first part of this step that failed. */
 static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time to, int level, char *said, bool *done)
 {
     enum tac_err err;
@@ -201,7 +201,7 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
         sim->last_step.unsolved |= unsolved;
         if (unsolved && said[0] == '\0')
             memcpy(said, sim->ctx->error, sizeof sim->ctx->error);
-        else if (unsolved && !again) /* why it failed in one piece tells more */
+        else if (unsolved && !again) /* the reason why the whole step failed says more */
             memcpy(sim->ctx->error, said, sizeof sim->ctx->error);
         if (unsolved && !again)
             tell_halves(sim->ctx, level);
@@ -222,7 +222,7 @@ done:
     return err;
 }
 
-/* Tells of a step that was done in parts; of many only the first ones, for steps.csv has all. */
+/* Warns of a step that was solved in parts. Only the first ones are reported, because steps.csv has all. */
 static void warn(struct tac_implicit *sim, double from_s, int level, bool astray)
 {
     const bool given = sim->last_step.unsolved && sim->scene->settings->implicit.stiffness > 0;
@@ -238,7 +238,7 @@ static void warn(struct tac_implicit *sim, double from_s, int level, bool astray
              sim->halved == MOST_WARNINGS ? "; further ones are only in the column `parts` of steps.csv" : "");
 }
 
-/* One after the other; what cannot be done in one piece is done in two halves. */
+/* Solves the parts one after the other. A part that cannot be solved is divided into two halves. */
 static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
 {
     enum { PARTS = 1 << TAC_LEVELS };
@@ -263,7 +263,7 @@ static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
             continue;
         }
         at += size;
-        for (level = 0; at % (PARTS >> level) != 0;) /* the next part is as long as its place allows */
+        for (level = 0; at % (PARTS >> level) != 0;) /* the next part is as long as its start allows */
             level++;
     }
     if (sim->kept.t_count > 0)
@@ -272,7 +272,7 @@ static enum tac_err do_parts(struct tac_implicit *sim, tac_time to)
         warn(sim, (double)from * sim->scene->settings->quantum_s, deepest, astray);
 done:
     if (err && undo != NULL)
-        (void)tac_implicit_undo(sim, undo); /* the run has an error already */
+        (void)tac_implicit_undo(sim, undo); /* there is an error already */
     tac_implicit_undo_destroy(&undo);
     sim->part = (struct tac_implicit_part){.level = 0};
     sim->scale.h = sim->scene->settings->implicit.step_s;
@@ -286,7 +286,7 @@ enum tac_err tac_implicit_step(struct tac_implicit *sim, tac_time limit)
     double before_s[3], after_s[3];
     parts_so_far(sim, before_s);
     tac_time to = tac_implicit_step_time(sim, sim->step + 1);
-    if (to > limit - TAC_FRAME_GRAIN) /* an end beside the grid */
+    if (to > limit - TAC_FRAME_GRAIN) /* an end that is no multiple of the step */
         to = limit;
     memset(&sim->last_step, 0, sizeof sim->last_step);
     sim->last_step.least_share = 1;

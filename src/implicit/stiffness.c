@@ -1,24 +1,24 @@
-/* stiffness.c: kappa, the stiffness of the barrier (docs/reference/implicit.md, The barrier).
+/* stiffness.c: computes kappa, the stiffness of the barrier (docs/reference/implicit.md, The barrier).
  *
- * A pair at half of its thickness is so many times as stiff as the softer of its two sides, by mass and by elements at
- * rest; but no pair is softer than the forces of now ask for.  Neither knows what was before, so surfaces that come
- * apart stand as far from each other under a force as they did when they came together.
+ * At half of its thickness a pair is TAC_KAPPA_TIMES times as stiff as the softer of its two sides, by mass and by
+ * elements at rest. But every pair is at least as stiff as the present forces require. Neither value depends on the
+ * past. So under the same force surfaces have the same gap when they come together and when they separate.
  */
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
 
 #define TAC_KAPPA_TIMES 100.      /* a pair's stiffness at half of the thickness, over that of its softer side */
-#define TAC_KAPPA_FREE 1.         /* the same where both sides are free and nothing presses them */
-#define TAC_KAPPA_CLOSE 1e-9      /* of the scene's diagonal: no gap that becomes smaller should be under it */
-#define TAC_KAPPA_NEAREST 0x1p-40 /* likewise, of the scene's size: 64 times the least gap that can be proven */
-#define TAC_KAPPA_MOST 128.       /* times as stiff as at a step's start */
-#define TAC_KAPPA_PUSH 3.         /* times a vertex' force a pair carries at half of the thickness */
+#define TAC_KAPPA_FREE 1.         /* the same where both sides are free and no motion presses them */
+#define TAC_KAPPA_CLOSE 1e-9      /* times the scene's diagonal: no gap that shrinks should be below it */
+#define TAC_KAPPA_NEAREST 0x1p-40 /* times the scene's size, likewise: 64 times the least gap that can be proven */
+#define TAC_KAPPA_MOST 128.       /* largest factor of kappa within a step */
+#define TAC_KAPPA_PUSH 3.         /* times a vertex' force: a pair carries it at half of the thickness */
 enum { SWEEPS = 30 };
 
 /* ---- by the materials ---- */
 
-/* Least eigenvalue of a symmetric (3, 3), by Jacobi's method in a fixed order. */
+/* The least eigenvalue of a symmetric (3, 3) matrix, by Jacobi's method in a fixed order. */
 static double least_eigenvalue(double a[3][3])
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++)
@@ -88,24 +88,24 @@ enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
     return err;
 }
 
-/* Is a vertex free to give way? */
-static bool gives_way(const struct tac_implicit *sim, tac_lid v)
+/* Returns whether a vertex can move under a force. */
+static bool can_move(const struct tac_implicit *sim, tac_lid v)
 {
     return sim->scene->mesh->ever_free[v] && !tac_implicit_script_on(sim, v);
 }
 
-/* Mean stiffness of some vertices, in the units of the potential (kg); INFINITY if one of them does not give way. */
+/* The mean stiffness of some vertices, in the units of the potential (kg); INFINITY if one of them cannot move. */
 static double stiffness_of(const struct tac_implicit *sim, const tac_lid *v, int n)
 {
     double sum = 0;
     for (int i = 0; i < n; i++)
-        sum += gives_way(sim, v[i])
+        sum += can_move(sim, v[i])
                    ? (sim->is_static ? 0 : sim->scene->mesh->mass[v[i]]) + sim->weight * sim->contact.stiff[v[i]]
                    : INFINITY;
     return sum / n;
 }
 
-/* How the barrier bends over kappa at half of a thickness, m^2. */
+/* The second derivative of the barrier over kappa at half of a thickness, m^2. */
 static double curvature(double radius, double thickness)
 {
     const double d = radius + .5 * thickness;
@@ -118,11 +118,11 @@ double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac
 {
     const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
     const double side[2] = {stiffness_of(sim, p->v, first), stiffness_of(sim, &p->v[first], n - first)};
-    /* What is read of a press are forces over a stroke, so its gaps must be stiff; of bodies that only fall on each
-     * other Newton's method finds the soft ones sooner. */
+    /* The result of a press is a curve of force over displacement, so its contacts have to be stiff. Where bodies only
+     * fall on each other, softer contacts need fewer Newton iterations. */
     const bool pressed = sim->is_static || sim->newton.any_driven || !(side[0] < INFINITY && side[1] < INFINITY);
     double soft = fmin(side[0], side[1]);
-    for (int i = 0; i < n && !(soft < INFINITY); i++) /* each side has a vertex that does not give way */
+    for (int i = 0; i < n && !(soft < INFINITY); i++) /* each side has a vertex that cannot move */
         soft = stiffness_of(sim, &p->v[i], 1);
     if (!(soft < INFINITY))
         soft = sim->scale.mean_mass;
@@ -131,10 +131,10 @@ double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac
 
 /* ---- by the forces ---- */
 
-/* The least kappa with which a pair at half of the thickness pushes TAC_KAPPA_PUSH times as much as what a vertex has
- * to be pushed with now: a vertex' force is the mean square of what inertia and elasticity ask of those that move, in
- * the units of the potential (N s^2), so it is what stops them in one step.  Where kappa is much less, gaps must shrink
- * to a thousandth of the thickness until they carry it, by a fifth in an iterate. */
+/* The least kappa with which a pair at half of the thickness pushes with TAC_KAPPA_PUSH times the force of a vertex.
+ * That force is the root mean square of inertia and elasticity over the moving vertices, in the units of the potential
+ * (N s^2), so it stops them in one step. With a much smaller kappa gaps would have to shrink to a thousandth of the
+ * thickness until they carry this force, and they shrink by a fifth in an iterate. */
 static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
 {
     struct tac_accum sum[2] = {{{0}, 0, 0}};
@@ -170,8 +170,8 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap)
     return TAC_OK;
 }
 
-/* Every iterate may take .8 of a gap; where forces are far larger than those that kappa was made for, gaps would shrink
- * to what rounding leaves of them. */
+/* An iterate may take .8 of a gap. Where forces are much larger than those that kappa was computed for, gaps would
+ * shrink until only rounding errors are left of them. */
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least)
 {
     const double close = fmax(TAC_KAPPA_CLOSE * sim->scale.diagonal_m, TAC_KAPPA_NEAREST * sim->scale.size_m);

@@ -3,15 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Parts of its slope by which the potential falls along a direction (half is the model's). */
-#define TAC_CRAWL .6       /* over it the direction is too short */
-#define TAC_CRAWL_EVEN .05 /* two falls that differ by less are those of a crawl */
-#define TAC_FALL_GOOD .1   /* from a half: of a direction with all curvature, after which the next one has it, too */
+/* Shares of the slope by which the potential falls along a direction; the quadratic model predicts a half. */
+#define TAC_CRAWL .6       /* a direction with a larger share is too short */
+#define TAC_CRAWL_EVEN .05 /* two shares that differ by less show slow, linear convergence */
+#define TAC_FALL_GOOD                                                                                                  \
+    .1 /* distance of the share from a half: after such a direction with all curvature the next one has it, too */
 
 enum {
     MOST_ITERATIONS = 10000,
     MOST_WAITS = 8,
-    MOST_WHOLE = 150 /* Newton iterations of a step: a longer one goes on as if solids had no negative curvature */
+    MOST_WHOLE = 150 /* Newton iterations of a step: after so many the negative curvature of solids is left out */
 };
 
 void tac_implicit_system_destroy(struct tac_implicit_system **system)
@@ -36,7 +37,7 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     *system = NULL;
 }
 
-/* The vertices that this rank knows now. */
+/* Lists the vertices that this rank holds now. */
 static enum tac_err number_nodes(struct tac_implicit *sim, struct tac_implicit_system *s)
 {
     enum tac_err err;
@@ -49,7 +50,7 @@ static enum tac_err number_nodes(struct tac_implicit *sim, struct tac_implicit_s
     TAC_TRY(tac_grow(sim->ctx, &s->local, &s->local_capacity, n, sizeof *s->local));
     TAC_TRY(tac_grow(sim->ctx, &s->solution, &s->solution_capacity, 3 * n, sizeof *s->solution));
     for (tac_lid v = 0; v < sim->count; v++) {
-        if (part != NULL && part->vertex_id[v] < 0) /* out of use */
+        if (part != NULL && part->vertex_id[v] < 0) /* unused */
             continue;
         s->id[place] = tac_implicit_id(sim, v);
         s->owner[place] = part != NULL ? part->owner[v] : 0;
@@ -75,7 +76,7 @@ static enum tac_err make_arrays(struct tac_implicit *sim, struct tac_implicit_sy
         const struct tac_implicit_elements *l = &sim->list[k];
         const size_t m = (size_t)l->element->nodes;
         TAC_TRY(tac_alloc(sim->ctx, l->count * m, sizeof *s->element_node[k], &s->element_node[k]));
-        for (size_t e = 0; e < l->count; e++) /* their vertices are the first nodes, in their own order */
+        for (size_t e = 0; e < l->count; e++) /* vertices are the first nodes, in their own order */
             memcpy(&s->element_node[k][e * m], tac_element_stencil(&sim->set.list[k], e), m * sizeof(tac_lid));
     }
 done:
@@ -130,12 +131,12 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
     }
 }
 
-/* A vertex' own block is not positive, or not finite: next to what is added to it, its mass and stiffness are lost to
- * rounding. */
+/* Fails because the diagonal block of a vertex is not positive, or not finite: its mass and stiffness are smaller than
+ * the rounding errors of what is added to the block. */
 static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
 {
     const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, v)];
-    sim->ctx->error[0] = '\0'; /* the solver's own sentence, which knows no step */
+    sim->ctx->error[0] = '\0'; /* removes the sentence of the solver, which does not name the step */
     sim->part.unsolved = sim->part.rounding = true;
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
@@ -149,7 +150,8 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
                         : "");
 }
 
-/* What is not converged may still lead downhill; the line search decides.  system NULL: on from the last solution. */
+/* A solution that has not converged may lead downhill all the same; the line search decides that. system NULL: goes on
+ * from the last solution. */
 static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system, double rough)
 {
     enum tac_err err;
@@ -180,7 +182,7 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     }
     sim->last_step.linear += result.iterations;
     for (tac_lid i = 0; i < s->nodes.count && !err; i++)
-        for (size_t k = 0; k < 3; k++) /* + 0: no -0 where nothing moves */
+        for (size_t k = 0; k < 3; k++) /* + 0 makes -0 to 0 where nothing moves */
             sim->newton.p[3 * (size_t)s->vertex[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
 done:
     return err;
@@ -191,8 +193,8 @@ bool tac_implicit_is_exact(const struct tac_implicit *sim)
     return !sim->system->cut_short;
 }
 
-/* Negative curvature was of no good in the last matrix: the next directions go without, more of them each time that
- * this happens again. */
+/* Negative curvature in the last matrix did not help. The next directions are computed without it; each time that this
+ * happens again, their number doubles. */
 static void note_failure(int *failed, int *waits)
 {
     *failed = *failed < MOST_WAITS ? *failed + 1 : MOST_WAITS;
@@ -238,8 +240,9 @@ done:
     return err;
 }
 
-/* The direction from a matrix with negative curvature; *found: it had none along the direction.  Else the direction is
- * to be found without: numbers that are not positive or not finite may be so without it.  Any other error is one. */
+/* Computes the direction from a matrix with negative curvature. *found: the matrix was positive along it. Otherwise the
+ * direction has to be computed without negative curvature, which may also repair numbers that are not positive or not
+ * finite. Other errors are returned. */
 static enum tac_err try_curvature(struct tac_implicit *sim, const double *x, enum tac_curvature curvature, double rough,
                                   bool *found)
 {
@@ -278,7 +281,7 @@ done:
     return err;
 }
 
-bool tac_implicit_judge(struct tac_implicit *sim, bool good)
+bool tac_implicit_note_direction(struct tac_implicit *sim, bool good)
 {
     struct tac_implicit_system *s = sim->system;
     if (s->last != TAC_CURVATURE_NONE && good)
@@ -288,9 +291,9 @@ bool tac_implicit_judge(struct tac_implicit *sim, bool good)
     return s->last != TAC_CURVATURE_NONE;
 }
 
-/* Where solids have their curvature and directions are too short all the same, twice by the same part, the end comes
- * nearer by the same part in each iteration: what barriers leave out is what is missing.  Far from the minimum that
- * would be of no use, for there the potential bends more than by its second derivatives. */
+/* If solids have all their curvature, and directions are too short twice by the same share, convergence is only linear,
+ * because barriers lack their negative curvature. The next matrix then gets it. Far from the minimum it would not help,
+ * because higher derivatives dominate there. */
 void tac_implicit_note_fall(struct tac_implicit *sim, double fall)
 {
     struct tac_implicit_system *s = sim->system;

@@ -1,11 +1,11 @@
-/* terms.c: the incremental potential of a step and its gradient (docs/reference/implicit.md, One step). */
+/* terms.c: computes the incremental potential of a step and its gradient (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
 #include <math.h>
 
-/* Value and sum of sizes, both exact. */
+/* The value and the sum of sizes, both as exact sums. */
 struct total {
     struct tac_accum value, size;
-    bool endless; /* surfaces touch */
+    bool endless; /* infinite, because surfaces touch */
 };
 
 static void enter(struct total *t, double value)
@@ -71,7 +71,7 @@ static void element_energy(const struct tac_implicit *sim, const double *x, stru
     }
 }
 
-/* What a term pushes its own vertices with; those of other ranks are theirs. */
+/* Adds the gradient of a term at own vertices; other ranks do so for theirs. */
 static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const double (*g)[3])
 {
     for (int i = 0; i < n; i++)
@@ -176,7 +176,7 @@ void tac_implicit_add_wind(struct tac_implicit *sim, const double *x)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole potential ---- */
 
 enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, double *value, double *size)
 {

@@ -1,5 +1,5 @@
-/* touch.c: the pairs whose barrier acts at a place.  Distances are computed once for each place; potential, gradient,
- * Hessian, friction and the book share them. */
+/* touch.c: lists the pairs whose barrier acts at given positions. Distances are computed once for each set of
+ * positions; potential, gradient, Hessian, friction and the book share them. */
 #include "implicit/parts.h"
 
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x)

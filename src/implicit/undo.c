@@ -1,10 +1,10 @@
-/* undo.c: keeps the state at a step's start while the step is done in parts, and brings it back if one of them cannot
- * be solved (docs/reference/implicit.md, Steps that are halved). */
+/* undo.c: keeps the state at the start of a part of a step, and restores it if the part cannot be solved
+ * (docs/reference/implicit.md, Steps that are halved). */
 #include "implicit/parts.h"
 #include <stdlib.h>
 
 struct tac_implicit_undo {
-    double *x, *v, *past, *impulse;     /* owned: of own vertices and of the ghosts of elements */
+    double *x, *v, *past, *impulse;     /* owned: of own vertices and of ghosts of elements */
     double *rest[TAC_ELEMENT_LISTS];    /* owned */
     struct tac_implicit_script *script; /* owned */
     struct tac_accum lost[TAC_LOST], work;

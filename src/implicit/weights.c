@@ -1,11 +1,12 @@
-/* weights.c: what share of the barrier's stiffness a pair has: by the area that it stands for, where the barrier has
- * weights (docs/reference/implicit.md, The barrier). */
+/* weights.c: computes the share of the barrier's stiffness that a pair has: by the area that it represents, where the
+ * barrier has weights (docs/reference/implicit.md, The barrier). */
 #include "implicit/parts.h"
 #include <math.h>
 
-/* Two surfaces that are meshed alike press by the vertices of each on the triangles of the other, and by their edges: a
- * third each.  Edges of lengths a and b, each of which stands for sqrt 3/6 of its square, cross 24/(pi a b) times in a
- * unit of area in the mean over directions, so their areas' mean counts about this much: */
+/* Two surfaces with equal meshes press on each other by the vertices of each on the triangles of the other, and by
+ * their edges. Each of the three carries a third. An edge represents sqrt 3/6 of the square of its length. Edges of
+ * lengths a and b cross 24/(pi a b) times in a unit of area, averaged over directions. So a crossing has about this
+ * share of the mean of their areas: */
 #define TAC_EDGE_SHARE .45
 
 enum tac_err tac_implicit_weights_create(struct tac_implicit *sim)
@@ -15,7 +16,8 @@ enum tac_err tac_implicit_weights_create(struct tac_implicit *sim)
     if (sim->scene->settings->implicit.weights != TAC_WEIGHTS_AREA)
         return TAC_OK;
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, sizeof *sim->contact.area, &sim->contact.area));
-    for (tac_lid t = 0; t < m->triangle_count; t++) { /* at ghosts only a part of it: they get it from their owners */
+    for (tac_lid t = 0; t < m->triangle_count;
+         t++) { /* at ghosts this is only a part; they get the whole from their owners */
         const tac_lid *v = &m->triangle[3 * (size_t)t];
         double e1[3], e2[3], n[3];
         tac_sub(e1, &m->x[3 * (size_t)v[1]], &m->x[3 * (size_t)v[0]]);
@@ -28,7 +30,7 @@ done:
     return err;
 }
 
-/* A width for what has none. */
+/* A width for vertices and edges that have none. */
 static double width(const struct tac_implicit *sim, const struct tac_implicit_pair *p, tac_lid v)
 {
     return 2 * sim->scene->settings->body[sim->scene->mesh->vertex_body[v]].radius + p->form.thickness;
@@ -41,7 +43,7 @@ static double length(const struct tac_implicit *sim, tac_lid a, tac_lid b)
     return sqrt(tac_dot(d, d));
 }
 
-/* Of an edge: with triangles as much as of an equilateral mesh, else its length times its width. */
+/* The area of an edge: with triangles that of an equilateral mesh, else its length times its width. */
 static double edge_area(const struct tac_implicit *sim, const struct tac_implicit_pair *p, tac_lid a, tac_lid b)
 {
     const double l = length(sim, a, b);

@@ -1,12 +1,11 @@
-/* wind.c: wind in a step (docs/reference/implicit.md, One step).
- *
- * Its force is (drag/2) A |u| u along an element's normal, u the part along it of the wind less the element's velocity.
- * With the normal and the area of the step's start (as loads are) it has a potential, for the velocity at the step's
- * end is a function of its end's place:
+/* wind.c: computes the wind in a step (docs/reference/implicit.md, One step). Its force is (drag/2) A |u| u along an
+ * element's normal, where u is the normal component of the wind's velocity relative to the element. With the normal and
+ * the area of the start of the step, as with other loads, the force has a potential, because the velocity at the end of
+ * the step is a function of the positions there:
  *
  *     weight (drag/2) A |u|^3 / (3 rate),   u = U - rate (c - from),   c = the mean of n.(x - x0)
  *
- * which is convex, so no drag, step or lightness can turn the motion around.
+ * The potential is convex, so no drag, no length of a step and no small mass can reverse the motion.
  */
 #include "implicit/parts.h"
 #include <math.h>
@@ -29,8 +28,8 @@ done:
     return err;
 }
 
-/* How far before its place at the step's start an element seems to have been, if its velocity at the end is rate times
- * the way from there: with a minus sign, a part of `from`. */
+/* The scheme's velocity at the end of the step is `rate` times the displacement from a virtual earlier position. This
+ * is the distance from that position to the start, with a minus sign a part of `from`. */
 static double seen_from(const struct tac_implicit *sim, size_t c)
 {
     const double v = sim->v[c];
@@ -73,11 +72,11 @@ void tac_implicit_begin_wind(struct tac_implicit *sim)
 double tac_implicit_wind_speed(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x)
 {
     const struct tac_load_element *l = &sim->given.loads.element[w->element];
-    double way = 0;
+    double displacement = 0;
     for (int i = 0; i < l->count; i++)
         for (size_t c = 0; c < 3; c++)
-            way += w->n[c] * (x[3 * (size_t)l->v[i] + c] - sim->newton.x0[3 * (size_t)l->v[i] + c]);
-    return w->speed - sim->rate * (way / l->count - w->from);
+            displacement += w->n[c] * (x[3 * (size_t)l->v[i] + c] - sim->newton.x0[3 * (size_t)l->v[i] + c]);
+    return w->speed - sim->rate * (displacement / l->count - w->from);
 }
 
 double tac_implicit_wind_energy(const struct tac_implicit *sim, const struct tac_implicit_wind *w, const double *x)

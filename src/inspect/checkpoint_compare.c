@@ -136,7 +136,7 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
-/* How many of a pair's layer groups there are up to the last one that ever acted. The groups behind it do nothing.
+/* Returns the number of a pair's layer groups up to the last one that ever acted. The groups after it do nothing.
  * Whether they are active depends on how the run was computed: discovery activates a group if its bounds cannot rule it
  * out. */
 static int64_t count_acting_groups(const struct tac_checkpoint *c, const struct tac_pair_state *p)

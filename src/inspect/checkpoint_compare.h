@@ -48,10 +48,11 @@ enum tac_err tac_state_open(struct tac_ctx *ctx, const char *path, struct tac_st
 void tac_state_close(struct tac_state_file *file);
 /* Seconds in a quantum of its scene; NaN if it does not say. */
 double tac_state_quantum_s(const struct tac_state_file *file);
-/* Local. The body that a vertex belongs to (NULL: not known), and the vertex' number within it. */
+/* Local. Returns the body that a vertex belongs to (NULL: not known), and the vertex' number within it. */
 const char *tac_state_body(const struct tac_state_file *file, tac_gid vertex, tac_gid *within);
 
-/* Local. TAC_ERR_INPUT when they cannot be read or have other numbers of vertices; TAC_OK also when they differ. */
+/* Local. Compares the files. TAC_ERR_INPUT if they cannot be read or have different numbers of vertices; TAC_OK also if
+ * they differ. */
 enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b, double tolerance,
                                struct tac_state_comparison *out);
 bool tac_state_equal(const struct tac_state_comparison *c);

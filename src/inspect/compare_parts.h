@@ -1,4 +1,4 @@
-/* compare_parts.h: the parts of tac_compare() (tactus/compare.h), one file each. */
+/* compare_parts.h: declares the parts of tac_compare() (tactus/compare.h), one file each. */
 #ifndef TACTUS_INSPECT_COMPARE_PARTS_H
 #define TACTUS_INSPECT_COMPARE_PARTS_H
 

@@ -1,4 +1,4 @@
-/* export_room.h: shared by the files of export: each file is written under another name and then renamed. */
+/* export_room.h: declares what the files of export share: each file is written under another name and then renamed. */
 #ifndef TACTUS_INSPECT_EXPORT_ROOM_H
 #define TACTUS_INSPECT_EXPORT_ROOM_H
 

@@ -1,6 +1,6 @@
-/* export_vtk.c: writes frames as XML files of VTK (.vtu, .vtp), and the list of them (.pvd).  Arrays are appended
- * behind the XML, each compressed by zlib in blocks: a header of 64-bit numbers (blocks, bytes of a block, bytes of the
- * last one if it is shorter, compressed bytes of each block), then the blocks. */
+/* export_vtk.c: writes frames as XML files of VTK (.vtu, .vtp), and the list of them (.pvd).  Arrays are appended after
+ * the XML, each compressed by zlib in blocks: a header of 64-bit numbers (blocks, bytes of a block, bytes of the last
+ * one if it is shorter, compressed bytes of each block), then the blocks. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

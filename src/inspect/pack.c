@@ -82,7 +82,7 @@ static enum tac_err copy_frames(struct tac_ctx *ctx, const struct tac_reader *r,
     struct tac_ctx alone;
     struct tac_ranges lost = {.count = 0};
     for (int64_t k = 0; k < r->frame_count; k++) {
-        alone = *ctx; /* what is wrong with a frame is no error yet */
+        alone = *ctx; /* an error of one frame is no error of the function yet */
         alone.quiet = true;
         if (!tac_frames_frame_sound(&alone, r->file, r->path, r->frame[k].index)) {
             tac_ranges_add(&lost, r->frame[k].index);

@@ -7,7 +7,7 @@
 
 enum { PORTION = 1 << 16 };
 
-/* Rows of one dataset, asked for in ascending order. */
+/* Rows of one dataset, which are read in ascending order. */
 struct stream {
     const struct tac_record_rows *rows; /* borrowed */
     int which;
@@ -72,7 +72,7 @@ static enum tac_err next_vertex(struct tac_ctx *ctx, struct side *s, tac_gid ver
     return TAC_OK;
 }
 
-/* Whole numbers differ whatever the tolerance, also where their doubles are the same. */
+/* Whole numbers differ for any tolerance, even if their doubles are the same. */
 static bool compare_whole_values(struct tac_tally *t, int64_t a, int64_t b)
 {
     if (a == b || (double)a != (double)b)

@@ -1,4 +1,4 @@
-/* integrator.c: the list of integrators. */
+/* integrator.c: has the list of integrators. */
 #include "integrators/integrator.h"
 #include <tactus/scene.h>
 

@@ -1,11 +1,11 @@
-/* integrator.h: the table of integrators. An integrator moves the state of a scene through time.
+/* integrator.h: declares the table of integrators. An integrator moves the state of a scene through time.
  *
  * A scene names its integrator ("integrator": {"kind": ...}), and src/run calls it only through this table. A new
  * integrator is a room like src/events with a file like asynchronous.c, and a line in integrator.c.
  *
- * `state` belongs to the integrator. On one rank it is of the whole scene, on several ranks of one rank's local scene,
- * which it borrows. A checkpoint (state/snapshot.h) carries the simulation from one state to another: at a restart, to
- * other ranks, or when the scene changes. The trajectory must be the same to the last bit.
+ * `state` belongs to the integrator. On one rank it is that of the whole scene, on several ranks that of a rank's local
+ * scene, which it borrows. A checkpoint (state/snapshot.h) carries the simulation from one state to another: at a
+ * restart, to other ranks, or when the scene changes. The trajectory must be the same to the last bit.
  */
 #ifndef TACTUS_INTEGRATORS_INTEGRATOR_H
 #define TACTUS_INTEGRATORS_INTEGRATOR_H
@@ -65,13 +65,13 @@ typedef void tac_element_visitor(void *user, const struct tac_element *element, 
 
 /* For an integrator that keeps an energy book beside its state. */
 struct tac_integrator_book {
-    /* Collective. Can the row of now be computed? It can if now is 0 or the limit of the last advance(), or if nothing
-     * happened at now.
+    /* Collective. Returns whether the row of the present time can be computed. It can if that time is 0 or the limit of
+     * the last advance(), or if nothing happened at now.
      */
     bool (*knows_row)(const void *state);
-    /* Local. Makes the row of now the last one: what a row counts begins anew. */
+    /* Local. Makes the row of the present time the last one: counts of a row begin at 0 again. */
     void (*begin_row)(void *state);
-    /* Collective. The residual of the book (book_residual in run.json). */
+    /* Collective. Returns the residual of the book (book_residual in run.json). */
     double (*residual)(void *state);
     /* Collective. Sends the impulses that other ranks hold to the owners of the vertices. Call it before the impulses
      * of view() are read. */
@@ -81,8 +81,8 @@ struct tac_integrator_book {
 /* For an integrator that has steps. */
 struct tac_integrator_steps {
     const char *head; /* of steps.csv */
-    /* Local. number(): which step ended at now; row(): its row, which begins with that number, without the end of the
-     * line. */
+    /* Local. number() returns which step ended at the present time. row() writes its row, which begins with that
+     * number, without the end of the line. */
     int64_t (*number)(const void *state);
     void (*row)(const void *state, char *row, size_t size);
 };
@@ -101,7 +101,8 @@ struct tac_integrator_balance {
     int passes_per_look; /* after so many advances() the ranks' work is compared */
     /* Local. Fills the work of this rank so far. */
     void (*load)(const void *state, struct tac_workload *load);
-    /* Local, alike on all ranks. Messages since the last clear that a join() could have spared; counted anew. */
+    /* Local, the same on all ranks. Return the number of messages since the last clear that a join() could have saved;
+     * and set it to 0. */
     int64_t (*deep_messages)(const void *state);
     void (*clear_deep_messages)(void *state);
     /* Collective. Owners as the pieces have them, but what would talk too much goes to one rank. */
@@ -130,7 +131,7 @@ struct tac_integrator {
 
     /* Collective. Makes the state at t = 0, or for state_in(). scene: borrowed; a local scene may get ghosts. */
     enum tac_err (*create)(struct tac_ctx *ctx, struct tac_scene *scene, void **state);
-    /* Local. *state may be NULL; leaves NULL. */ void (*destroy)(void **state);
+    /* Local. Destroys the state. *state may be NULL; leaves NULL. */ void (*destroy)(void **state);
     /* Collective. Commits at least one step, at most up to limit > now. energy() can be called when it has reached the
      * limit. */
     enum tac_err (*advance)(void *state, tac_time limit, struct tac_step *step);
@@ -153,9 +154,9 @@ struct tac_integrator {
     void (*positions)(const void *state, double *x);
     /* Local. Fills window_s, deepest_layer and counters. */
     void (*status)(const void *state, struct tac_status *out);
-    /* Local. The discovery mode, for run.json. */
+    /* Local. Returns the discovery mode, for run.json. */
     const char *(*discovery)(const void *state);
-    /* Local. Keeps a failure of this rank until the next step tells all ranks; on one rank returns it. */
+    /* Local. Keeps a failure of this rank until all ranks learn of it in the next step; on one rank returns it. */
     enum tac_err (*hold)(void *state, enum tac_err err);
     /* Local. Calls visit() for all elements that have a vertex of this rank, always in the same order, with the record
      * and, for a plastic element, the rest state that its strain is measured against. */
@@ -172,7 +173,7 @@ struct tac_integrator {
     const struct tac_integrator_change *change;   /* NULL: a checkpoint holds all, and every changed scene can use it */
 };
 
-/* Local. The integrator that the scene names. */
+/* Local. Returns the integrator that the scene names. */
 const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene);
 
 extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit;

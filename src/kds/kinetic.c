@@ -1,5 +1,5 @@
-/* kinetic.c: the parts that all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that
- * renews certificates before each instant (docs/reference/kinetic.md). */
+/* kinetic.c: has what all kinetic structures share: flight plans (ACM 2009, section 5.3), and the loop that renews
+ * certificates before each instant (docs/reference/kinetic.md). */
 #include "contact/limits.h"
 #include "kds/kinetic_slab.h"
 #include "scene/period.h"
@@ -116,7 +116,7 @@ static void centre_plan(const struct tac_view *view, const struct tac_plan *last
     double swing[3], fall[3];
     for (int i = 0; i < 3; i++) {
         swing[i] = (x[i] - last->x[i]) / dt - u[i];
-        fall[i] = swing[i] + .5 * dt * g[i]; /* what is left of it if gravity alone was at work */
+        fall[i] = swing[i] + .5 * dt * g[i]; /* the change that gravity alone causes */
     }
     const double size = sqrt(tac_dot(swing, swing)), left = sqrt(tac_dot(fall, fall)), ahead = dt * sqrt(tac_dot(g, g));
     if (left < .5 * size) {
@@ -357,10 +357,12 @@ enum tac_err tac_kinetic_prove(struct tac_kinetic *k, tac_time t, tac_time *next
     enum tac_err err;
     k->next = t;
     k->stuck_at = TAC_TIME_NEVER;
-    /* Of the last instant, or of a build since: after a window was run again nothing else would ask for these. */
+    /* Renews those of the last instant, or of a build since then. After a window was run again no other call does
+     * so. */
     tac_slabs_doubt_again(k);
     for (;;) {
-        /* Where instants are far apart, in steps: what lives long enough is never asked twice at one time. */
+        /* Goes in steps if instants are far apart. A certificate that lives long enough is never renewed twice at one
+         * time. */
         const tac_time step = k->now + k->tau / STEPS_PER_LIFE;
         k->until = k->next < step ? k->next : step;
         TAC_TRY(renew_due(k));

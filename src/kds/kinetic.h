@@ -1,5 +1,5 @@
-/* kinetic.h: kinetic data structures: proofs that layers are silent, each with the time until which it holds (ACM 2009,
- * section 5; docs/reference/kinetic.md).
+/* kinetic.h: declares kinetic data structures: proofs that layers are silent, each with the time until which it holds
+ * (ACM 2009, section 5; docs/reference/kinetic.md).
  *
  * Every vertex has a *flight plan*: from now on |v(t) - v0| <= eps. A *certificate* proves something about some
  * vertices (its support) from their plans, together with a time until which the proof holds. If a kick leaves the

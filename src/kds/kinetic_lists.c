@@ -1,6 +1,6 @@
-/* kinetic_lists.c: separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the traversal of
- * the tree that searches for overlaps is kept. Where it stopped because two nodes are separated there is a certificate,
- * with the time until which they stay separated (docs/reference/kinetic.md).
+/* kinetic_lists.c: keeps separation lists (Weller and Zachmann 2006) over the hierarchy of kinetic k-DOPs: the
+ * traversal of the tree that searches for overlaps is kept. Where it stopped because two nodes are separated there is a
+ * certificate, with the time until which they stay separated (docs/reference/kinetic.md).
  *
  * A test is a pair of nodes. It is *separated* (a certificate), *split* into two tests with one node's children, or
  * *open*: two leaves with slabs between their features. When a certificate fails and cannot be renewed, its test is
@@ -199,7 +199,7 @@ static enum tac_err descend_test(struct tac_kinetic *k, struct lists *l, int32_t
     if (na->left < 0 && nb->left < 0) {
         int32_t head = -1;
         l->test[id].state = OPEN;
-        const int32_t owner = l->test[id].touching ? -1 : id; /* one that is never closed need not be asked */
+        const int32_t owner = l->test[id].touching ? -1 : id; /* a test that is never closed needs no certificate */
         err = tac_slabs_between(k, &k->primitive[na->primitive], &k->primitive[nb->primitive], owner, &head);
         l->test[id].slabs = head;
         goto done;

@@ -1,6 +1,6 @@
-/* kinetic_pairs.c: the structure without a hierarchy: a slab between every two primitives that may ever touch, from the
- * start on (ACM 2009, section 5.1 alone, without 5.4). It is quadratic: for small scenes, for comparison, and as the
- * shortest example of a structure (docs/developers/adding-a-kinetic-structure.md). */
+/* kinetic_pairs.c: implements the structure without a hierarchy: a slab between every two primitives that may ever
+ * touch, from the start on (ACM 2009, section 5.1 alone, without 5.4). It is quadratic: for small scenes, for
+ * comparison, and as the shortest example of a structure (docs/developers/adding-a-kinetic-structure.md). */
 #include "kds/kinetic.h"
 
 static enum tac_err pairs_create(struct tac_kinetic *k, void **self)

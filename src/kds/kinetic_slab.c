@@ -45,7 +45,7 @@ static void stand_off(struct tac_slabs *all, const struct tac_slab *s)
 
 /* ---- activating ---- */
 
-/* Sets the slab's data about the layers behind the active ones: their reach, the period of their first layer group, and
+/* Sets the slab's data about the layers after the active ones: their reach, the period of their first layer group, and
  * the tolerance of the slab. */
 static void look_deeper(struct tac_kinetic *k, struct tac_slab *s)
 {

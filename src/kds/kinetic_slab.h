@@ -1,4 +1,4 @@
-/* kinetic_slab.h: separating slabs: the records of kinetic_slab.c (ACM 2009, section 5.1). */
+/* kinetic_slab.h: declares the records of separating slabs (kinetic_slab.c; ACM 2009, section 5.1). */
 #ifndef TACTUS_KDS_KINETIC_SLAB_H
 #define TACTUS_KDS_KINETIC_SLAB_H
 

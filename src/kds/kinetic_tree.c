@@ -1,5 +1,5 @@
-/* kinetic_tree.c: the hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections 5.5 and 5.6;
- * docs/reference/kinetic.md, What is proven). */
+/* kinetic_tree.c: keeps the hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections 5.5 and
+ * 5.6; docs/reference/kinetic.md, What is proven). */
 #include "kds/kinetic_tree.h"
 #include <stdlib.h>
 #include <string.h>
@@ -338,7 +338,8 @@ static void widen_leaf(struct tac_kinetic *k, struct tac_kinetic_tree *tree, int
         high[a] = inside->hi[a] > e[3 * n + a];
     }
     measure_leaf(k, tree, leaf);
-    /* Some room on the sides where it was too narrow: who speeds up often goes on doing so. */
+    /* Adds some room on the sides where the bound was too narrow, because vertices that accelerate often continue to do
+     * so. */
     for (int a = 0; a < n; a++) {
         e[2 * n + a] -= low[a] ? slack * tree->length[a] : 0;
         e[3 * n + a] += high[a] ? slack * tree->length[a] : 0;

@@ -1,5 +1,5 @@
-/* kinetic_tree.h: a hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections
- * 5.5 and 5.6).
+/* kinetic_tree.h: declares a hierarchy of k-DOPs whose extents are bounded by lines in time (ACM 2009, sections 5.5 and
+ * 5.6).
  *
  * One tree over the primitives of all bodies.  A node bounds the positions of its vertices along each axis by the
  * *linear envelope* lo + vlo (t - t0) .. hi + vhi (t - t0), which holds while all its vertices keep to their plans. A
@@ -26,7 +26,7 @@ struct tac_branch {
 struct tac_kinetic_tree {
     int axes; /* k/2 */
     int32_t count;
-    struct tac_branch *node;        /* owned; [0] is the root; children lie behind their parents */
+    struct tac_branch *node;        /* owned; [0] is the root; children come after their parents */
     double *envelope;               /* owned, (nodes, 4, axes): lo, hi in m at t0; vlo, vhi in m/s */
     int32_t *leaf;                  /* owned, (primitives) */
     int32_t *leaves_begin, *leaves; /* owned: leaves of each vertex */

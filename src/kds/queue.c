@@ -1,4 +1,4 @@
-/* queue.c: the functions that all queues of certificates share, and the binary heap (docs/reference/kinetic.md, The
+/* queue.c: has the functions that all queues of certificates share, and the binary heap (docs/reference/kinetic.md, The
  * queue).
  */
 #include "kds/queue.h"
@@ -83,7 +83,7 @@ void tac_queue_clear(struct tac_queue *q)
         tac_queue_set(q, (int32_t)i, TAC_TIME_NEVER);
 }
 
-/* ---- binary heap, in which every number knows its place ---- */
+/* ---- binary heap, with the place of every number ---- */
 
 struct slot {
     tac_time t;

@@ -1,4 +1,5 @@
-/* queue.h: the failure times of certificates: several kinds of priority queues behind one small interface.
+/* queue.h: declares queues of the failure times of certificates: several kinds of priority queues with one small
+ * interface.
  *
  * Certificates are numbers from 0; each has at most one time.  The kinetic structures do not need the least time but
  * *all* certificates that are due before the next instant, in any order. Most certificates change their times often

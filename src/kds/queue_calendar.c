@@ -1,5 +1,6 @@
-/* queue_calendar.c: calendar queue (Brown 1988): a year is divided into days of equal length; a number is stored under
- * its day, whatever its year. When the numbers have doubled or the days are badly filled, a new calendar is laid out.
+/* queue_calendar.c: implements a calendar queue (Brown 1988): a year is divided into days of equal length; a number is
+ * stored under its day, in any year. When the numbers have doubled or the days are badly filled, a new calendar is laid
+ * out.
  */
 #include "kds/queue.h"
 #include <stdlib.h>

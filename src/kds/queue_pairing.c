@@ -1,5 +1,5 @@
-/* queue_pairing.c: pairing heap: a tree of numbers, each of which is the least of those below it. Inserting a number
- * and decreasing its time take one comparison; removing the root takes more. */
+/* queue_pairing.c: implements a pairing heap: a tree of numbers, each of which is the least of those below it.
+ * Inserting a number and decreasing its time take one comparison; removing the root takes more. */
 #include "kds/queue.h"
 #include <stdlib.h>
 

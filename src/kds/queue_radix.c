@@ -1,7 +1,7 @@
-/* queue_radix.c: radix queue: bucket k holds the numbers whose time differs from a mark in bit k - 1 as the highest
- * one, bucket 0 those at the mark or before it. The mark follows the limits that were asked for. When it passes into a
- * bucket, the numbers of that bucket are distributed over the buckets below it. A number is moved from one list to
- * another. */
+/* queue_radix.c: implements a radix queue: bucket k holds the numbers whose time differs from a mark in bit k - 1 as
+ * the highest one, bucket 0 those at the mark or before it. The mark follows the limits of the requests. When it passes
+ * into a bucket, the numbers of that bucket are distributed over the buckets below it. A number is moved from one list
+ * to another. */
 #include "kds/queue.h"
 #include <stdlib.h>
 
@@ -117,7 +117,7 @@ static bool radix_due(struct tac_queue *q, tac_time limit, int32_t *id)
                 return true;
             }
         if (r->filled == 0 || r->head[0] >= 0)
-            return false; /* what is at the mark is not due: so is nothing behind it */
+            return false; /* numbers at the mark are not due, so later ones are not due either */
         const int k = 1 + __builtin_ctzll(r->filled);
         if (floor_of(r, k) >= limit)
             return false;

@@ -1,4 +1,4 @@
-/* blocks.c: a mesh written to HDF5 by all ranks together, none of which ever holds more than a few thousand rows. */
+/* blocks.c: writes a mesh to HDF5 by all ranks together, none of which ever holds more than a few thousand rows. */
 #include "mesh/check.h"
 #include "mesh/kinds.h"
 #include "mesh/read.h"

@@ -180,7 +180,7 @@ static void *fit(void *array, size_t bytes)
     return cut != NULL ? cut : array;
 }
 
-/* Makes of the elements what is wanted.  *inside: vertices that only tetrahedra have are dropped. */
+/* Makes the elements that the caller needs. *inside: vertices that only tetrahedra have are dropped. */
 static enum tac_err choose(struct tac_builder *b, enum tac_mesh_want want, bool *inside)
 {
     enum tac_err err = TAC_OK;

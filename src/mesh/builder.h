@@ -1,5 +1,5 @@
-/* builder.h: a mesh while it is being made. Generators and readers push vertices and elements; finish checks them all
- * and hands the mesh over.
+/* builder.h: declares the builder of meshes. Generators and readers add vertices and elements; finish checks them all
+ * and returns the mesh.
  *
  *     struct tac_builder b;
  *     tac_builder_init(&b, ctx, "bodies[0].mesh");
@@ -42,7 +42,7 @@ void tac_builder_init(struct tac_builder *b, struct tac_ctx *ctx, const char *wh
 void tac_builder_clear(struct tac_builder *b);
 
 /* Makes room; refuses more than TAC_MESH_LIMIT of anything (TAC_ERR_INPUT). Counts are doubles so that products of
- * unchecked counts cannot overflow on the way. */
+ * unchecked counts cannot overflow. */
 enum tac_err tac_builder_reserve(struct tac_builder *b, double vertices, double triangles, double segments);
 
 /* -0 becomes +0: a mesh in the plane z = 0 is so to the last bit. Coordinates may be anything here; finish refuses
@@ -71,8 +71,8 @@ enum tac_err tac_builder_weld(struct tac_builder *b, double weld);
 enum tac_err tac_builder_finish(struct tac_builder *b, bool points_only, enum tac_mesh_want want,
                                 struct tac_mesh **out);
 
-/* tetrahedra.c: checks the tetrahedra, and puts the faces that only one of them has, facing outward and in the order of
- * the tetrahedra, in the place of the builder's triangles and segments. */
+/* tetrahedra.c: checks the tetrahedra, and replaces the builder's triangles and segments by the faces that only one
+ * tetrahedron has, facing outward and in the order of the tetrahedra. */
 enum tac_err tac_builder_surface(struct tac_builder *b);
 
 #endif

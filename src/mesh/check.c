@@ -122,7 +122,7 @@ enum tac_err tac_check_volumes(const struct tac_origin *origin, size_t count, ta
     size_t inverted = 0;
     for (size_t e = 0; e < count; e++)
         inverted += six_volumes(element + 4 * e, x, &cube) < 0;
-    const bool mirrored = inverted == count; /* the file counts the other way round */
+    const bool mirrored = inverted == count; /* the file has the opposite orientation */
     for (size_t e = 0; e < count; e++) {
         tac_lid *v = element + 4 * e;
         if (mirrored) {

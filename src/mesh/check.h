@@ -1,7 +1,6 @@
-/* check.h: what makes a mesh fit for use: finite coordinates, indices in range, no degenerate or repeated element.
- *
- * The checks of rows take any rows of a mesh, numbered from `first` on, so that a rank can check the block that it
- * read.  All are local; TAC_ERR_INPUT names the element and, for a file, its place.
+/* check.h: checks meshes: finite coordinates, indices in range, no degenerate or repeated element. The checks of rows
+ * take any rows of a mesh, numbered from `first` on, so that a rank can check the block that it read. All functions are
+ * local; TAC_ERR_INPUT names the element and, for a file, its place.
  */
 #ifndef TACTUS_MESH_CHECK_H
 #define TACTUS_MESH_CHECK_H
@@ -31,7 +30,7 @@ enum tac_err tac_check_sizes(const struct tac_origin *origin, size_t first, size
 /* Tetrahedra (count, 4) have a volume that is positive; where all of them are negative, their vertices 2 and 3 are
  * exchanged. */
 enum tac_err tac_check_volumes(const struct tac_origin *origin, size_t count, tac_lid *element, const double *x);
-/* No two elements have the same vertices, in whatever order. */
+/* Checks that no two elements have the same vertices, in any order. */
 enum tac_err tac_check_repeats(const struct tac_origin *origin, size_t vertex_count, size_t count, int width,
                                const tac_lid *element);
 /* The sentence for element `two`, which has the vertices of element `one`; `row` of origin->place. */

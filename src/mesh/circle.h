@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Local. Cosine and sine of k / n of a full turn, n >= 1: exact at the quarters, symmetric about both axes and both
- * diagonals. */
+/* Local. Computes cosine and sine of k / n of a full turn, n >= 1: exact at the quarters, symmetric about both axes and
+ * both diagonals. */
 void tac_circle(int64_t k, int64_t n, double *cosine, double *sine);
 
 #endif

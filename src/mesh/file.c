@@ -1,4 +1,4 @@
-/* file.c: reads a whole mesh file into memory, and refuses what is no regular file. */
+/* file.c: reads a whole mesh file into memory, and refuses files that are not regular. */
 #include "mesh/file.h"
 
 #include <errno.h>

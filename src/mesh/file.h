@@ -1,5 +1,5 @@
-/* file.h: a whole mesh file in memory, and two ways to read it: words of text with line numbers, and bytes with
- * offsets. Nothing here reads past the end, whatever the file says about itself.
+/* file.h: declares a whole mesh file in memory, and two readers of it: words of text with line numbers, and bytes with
+ * offsets. No function reads past the end, for any contents of the file.
  */
 #ifndef TACTUS_MESH_FILE_H
 #define TACTUS_MESH_FILE_H
@@ -13,8 +13,9 @@ struct tac_file {
     size_t size;
 };
 
-/* Local. `from`: what named the file (a JSON path), or NULL; starts the sentence if the file cannot be opened. Regular
- * files only: never waits for a pipe. TAC_ERR_INPUT also for an empty file. */
+/* Local. Reads the file. `from`: what named the file (a JSON path), or NULL; it begins the sentence if the file cannot
+ * be opened. Only regular files are read, so the function never waits for a pipe. TAC_ERR_INPUT also for an empty
+ * file. */
 enum tac_err tac_file_check(struct tac_ctx *ctx, const char *path, const char *from);
 enum tac_err tac_file_load(struct tac_ctx *ctx, const char *path, const char *from, struct tac_file *out);
 void tac_file_free(struct tac_file *file);
@@ -61,7 +62,7 @@ struct tac_bytes {
     bool big_endian;
 };
 
-/* Local. From offset `at` on. */
+/* Local. Begins to read at offset `at`. */
 struct tac_bytes tac_bytes_begin(const struct tac_file *file, size_t at, bool big_endian);
 size_t tac_bytes_left(const struct tac_bytes *b);
 enum tac_err tac_bytes_fail(const struct tac_bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -49,7 +49,7 @@ enum tac_err tac_fill_box(struct tac_builder *b, const double size[3], const int
                     int64_t v[4] = {i + step[1] * j + step[2] * k, 0, 0, 0};
                     for (int c = 0; c < 3; c++)
                         v[1 + c] = v[c] + step[ORDER[t][c]];
-                    if (t >= 3) { /* odd orders go the other way round */
+                    if (t >= 3) { /* odd orders have the opposite orientation */
                         const int64_t swap = v[2];
                         v[2] = v[1];
                         v[1] = swap;
@@ -108,7 +108,7 @@ static enum tac_err add_middle(struct tac_builder *b, const tac_lid *ends)
     return tac_builder_vertex(b, by * middle[0], by * middle[1], by * middle[2]);
 }
 
-/* A tetrahedron of the octahedron, whichever way round its vertices are given. */
+/* Adds a tetrahedron of the octahedron, with either orientation of the given vertices. */
 static enum tac_err add_turned(struct tac_builder *b, tac_lid i, tac_lid j, tac_lid k, tac_lid l)
 {
     const tac_lid v[4] = {i, j, k, l};

@@ -1,4 +1,4 @@
-/* gmsh.h: what the two halves of the Gmsh reader share: where in the file we are, and its numbers. */
+/* gmsh.h: declares what the two halves of the Gmsh reader share: the position in the file, and its numbers. */
 #ifndef TACTUS_MESH_GMSH_H
 #define TACTUS_MESH_GMSH_H
 

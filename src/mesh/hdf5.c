@@ -1,11 +1,12 @@
-/* hdf5.c: HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3), /segments (S, 2) and /tetrahedra (K, 4) integers. */
+/* hdf5.c: reads and writes HDF5 meshes: /vertices (V, 3) floats, /triangles (T, 3), /segments (S, 2) and /tetrahedra
+ * (K, 4) integers. */
 #include "mesh/read.h"
 
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* HDF5 prints its own errors unless told not to; this program says them in one sentence. */
+/* This keeps HDF5 from printing its own errors, which this program reports in one sentence. */
 struct silence {
     H5E_auto2_t function;
     void *data;
@@ -61,8 +62,8 @@ bool tac_hdf5_is_stored(int64_t set, int64_t type, double values)
     return inside && (values == 0 || stored * (layout == H5D_CHUNKED ? 1100 : 1) >= claimed);
 }
 
-/* A chunk is unpacked as a whole, whatever size the file claims. 0: the dataset is not chunked, or this cannot be
- * determined. */
+/* Returns the size of a chunk, which is unpacked as a whole, for any size that the file claims. 0: the dataset is not
+ * chunked, or this cannot be determined. */
 static double chunk_bytes(hid_t set, hid_t type)
 {
     hsize_t chunk[2] = {0, 0};
@@ -144,7 +145,7 @@ done:
 struct tac_hdf5 {
     char *path; /* owned */
     hid_t file, set[TABLES];
-    hsize_t rows[TABLES], portion[TABLES]; /* portion: rows that are well read at once */
+    hsize_t rows[TABLES], portion[TABLES]; /* portion: number of rows that are read in one call */
 };
 
 static const struct table *const TABLE[TABLES] = {&VERTICES, &TRIANGLES, &SEGMENTS, &TETRAHEDRA};
@@ -355,7 +356,7 @@ enum tac_err tac_hdf5_create(struct tac_ctx *ctx, const char *path, const int64_
     hid_t access = -1;
     enum tac_err err = TAC_OK;
     err = tac_alloc(ctx, 1, sizeof *w, &w);
-    if (w != NULL) /* before the ranks agree: who has one destroys it where another has none */
+    if (w != NULL) /* before the ranks agree: a rank that has one destroys it, even if another has none */
         w->file = w->set[0] = w->set[1] = w->set[2] = -1;
     TAC_TRY(tac_agree(ctx, err));
     access = H5Pcreate(H5P_FILE_ACCESS);

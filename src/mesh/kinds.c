@@ -1,4 +1,4 @@
-/* kinds.c: the table of mesh kinds: their names, parameters, help texts and generators (docs/reference/meshes.md,
+/* kinds.c: has the table of mesh kinds: their names, parameters, help texts and generators (docs/reference/meshes.md,
  * Kinds). */
 #include "mesh/kinds.h"
 
@@ -144,7 +144,7 @@ static const struct tac_param lattice[] = {
 };
 static const struct tac_param points[] = {
     {.name = "vertices", .type = TAC_PARAM_ROWS, .width = 3, .help = "[[x, y, z], ...]"},
-    {.name = "path", .type = TAC_PARAM_STRING, .help = "a mesh file: its vertices, whatever else it holds"},
+    {.name = "path", .type = TAC_PARAM_STRING, .help = "a mesh file: its vertices only"},
     {.name = "lattice",
      .type = TAC_PARAM_OBJECT,
      .member = lattice,

@@ -1,4 +1,5 @@
-/* kinds.h: the table of mesh kinds: what each is called, takes and makes. The command line reads it too. */
+/* kinds.h: declares the table of mesh kinds: the name, parameters and generator of each. The command line reads it
+ * too. */
 #ifndef TACTUS_MESH_KINDS_H
 #define TACTUS_MESH_KINDS_H
 
@@ -8,15 +9,15 @@
 /* A mesh of which any rows can be made by themselves: for meshes that no rank holds whole. */
 struct tac_mesh_blocks {
     int64_t vertex_count, triangle_count;
-    double size[3]; /* of the kind: whatever its rows are made of */
+    double size[3]; /* data of the kind, from which it makes rows */
     int64_t cells[3];
-    /* Local. Row i: x (3); three vertex numbers (NULL where there is no triangle). */
+    /* Local. Make row i: x (3); three vertex numbers (NULL if there are no triangles). */
     void (*vertex)(const struct tac_mesh_blocks *b, int64_t i, double x[3]);
     void (*triangle)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3]);
 };
 
-/* Local. The mesh that `spec` describes, by rows; false where it is made as a whole only, is more than one mesh may
- * have, or has something wrong in its description (reported where meshes are made whole). */
+/* Local. Finds the mesh that `spec` describes, by rows. Returns false if it is made as a whole only, is larger than a
+ * mesh may be, or has an error in its description (which is reported where meshes are made whole). */
 bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct tac_mesh_blocks *out);
 
 /* Generators, by file. */

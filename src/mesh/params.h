@@ -1,5 +1,5 @@
-/* params.h: the keys of a mesh's description, as tables. One table per kind serves the JSON reader, the command line
- * and its help, so they cannot disagree.
+/* params.h: declares the keys of a mesh's description, as tables. The JSON reader, the command line and its help use
+ * the same table of a kind, so they agree.
  *
  * tac_params_check() refuses what the table does not allow; after it the getters cannot fail.
  */
@@ -17,15 +17,15 @@ struct tac_params {
     const char *what;     /* borrowed: "a grid" */
 };
 
-/* Local. "where.name", or "--name". Returns text. */
+/* Local. Writes "where.name", or "--name". Returns text. */
 const char *tac_params_path(const struct tac_params *p, const char *name, char text[512]);
 
-/* Local. Known keys only (but `ignored`, which may be NULL), all required ones, right types, finite numbers in range.
- * TAC_ERR_INPUT with the path of the key. */
+/* Local. Checks a description: known keys only (except `ignored`, which may be NULL), all required ones, right types,
+ * finite numbers in range. TAC_ERR_INPUT with the path of the key. */
 enum tac_err tac_params_check(const struct tac_params *p, const struct tac_param *table, size_t count,
                               const char *ignored);
 
-/* Local. Of a checked description. */
+/* Local. Return values of a checked description. */
 bool tac_params_has(const struct tac_params *p, const char *name);
 double tac_params_number(const struct tac_params *p, const char *name);
 int64_t tac_params_count(const struct tac_params *p, const char *name, int64_t missing);

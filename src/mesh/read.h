@@ -1,5 +1,5 @@
-/* read.h: the readers, one per format. Each pushes into a builder whose `where` is the file's path, and sets its unit
- * and place so that the checks at the end can say where an element came from. */
+/* read.h: declares the readers, one per format. Each adds to a builder whose `where` is the file's path, and sets its
+ * unit and place so that the checks at the end can say where an element came from. */
 #ifndef TACTUS_MESH_READ_H
 #define TACTUS_MESH_READ_H
 
@@ -20,7 +20,7 @@ enum tac_err tac_read_hdf5(struct tac_ctx *ctx, const char *path, struct tac_bui
  * tac_file_load. The path is copied. */
 enum tac_err tac_read_any(struct tac_ctx *ctx, const char *path, const char *from, struct tac_builder *b);
 
-/* Local. Whether the file is HDF5; prints nothing. */
+/* Local. Returns whether the file is HDF5; prints nothing. */
 bool tac_is_hdf5(const char *path);
 /* Local, of HDF5's handles. Does the file store as many values as the dataset claims?  Is the name a link to another
  * file? */
@@ -45,7 +45,7 @@ enum tac_err tac_hdf5_read(struct tac_ctx *ctx, const struct tac_hdf5 *mesh, enu
 /* An HDF5 mesh that all ranks write together: without tetrahedra. */
 struct tac_hdf5_writer; /* opaque */
 
-/* Collective. A new file with tables of so many rows; TAC_ERR_RUN: the disk failed. */
+/* Collective. Makes a new file with tables of so many rows; TAC_ERR_RUN: the disk failed. */
 enum tac_err tac_hdf5_create(struct tac_ctx *ctx, const char *path, const int64_t rows[3],
                              struct tac_hdf5_writer **out);
 /* Collective. This rank's rows first .. first+count-1 (count may be 0): doubles or int64_t. */

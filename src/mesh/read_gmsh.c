@@ -1,5 +1,5 @@
-/* read_gmsh.c: Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, quadrangles as
- * two triangles each, and tetrahedra. */
+/* read_gmsh.c: reads Gmsh .msh 2.x and 4.1, ascii and binary of either byte order: nodes, lines, triangles, quadrangles
+ * as two triangles each, and tetrahedra. */
 #include "mesh/gmsh.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* read_obj.c: Wavefront OBJ: v, f (polygons fan from their first vertex), l (polylines become segments). */
+/* read_obj.c: reads Wavefront OBJ: v, f (polygons fan from their first vertex), l (polylines become segments). */
 #include "mesh/read.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* read_ply.c: PLY: ascii, binary_little_endian and binary_big_endian. vertex {x, y, z}, face {list vertex_indices},
- * edge {vertex1, vertex2}; any other element or property is stepped over. */
+/* read_ply.c: reads PLY: ascii, binary_little_endian and binary_big_endian. vertex {x, y, z}, face {list
+ * vertex_indices}, edge {vertex1, vertex2}; any other element or property is skipped. */
 #include "mesh/read.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* read_stl.c: STL, ascii and binary. Vertices of equal coordinates are merged, in order of appearance. */
+/* read_stl.c: reads STL, ascii and binary. Vertices of equal coordinates are merged, in order of appearance. */
 #include "mesh/read.h"
 
 #include <stdlib.h>

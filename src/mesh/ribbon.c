@@ -1,5 +1,5 @@
-/* ribbon.c: generator of a band along a curve: the curve is resampled evenly by arc length, and a frame is carried
- * along it (docs/reference/meshes.md, Kinds). */
+/* ribbon.c: generates a band along a curve: the curve is resampled evenly by arc length, and a frame is carried along
+ * it (docs/reference/meshes.md, Kinds). */
 #include "mesh/kinds.h"
 
 #include <math.h>
@@ -101,8 +101,8 @@ static void find_tangents(struct ribbon *r)
     }
 }
 
-/* What is left of `wanted` across the tangent, turned a quarter about it: the direction across a ribbon that faces
- * `wanted`. Returns the sine of the angle between the two. */
+/* Computes the component of `wanted` perpendicular to the tangent, turned by a quarter about it: the direction across a
+ * ribbon that faces `wanted`. Returns the sine of the angle between the two. */
 static double side_facing(const double tangent[3], const double wanted[3], double side[3])
 {
     tac_cross(side, tangent, wanted);

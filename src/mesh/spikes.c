@@ -1,5 +1,5 @@
-/* spikes.c: generator of a plate with spikes in one conforming mesh: each cell of the plate has a hole from whose rim
- * the spike rises. */
+/* spikes.c: generates a plate with spikes in one conforming mesh: each cell of the plate has a hole from whose rim the
+ * spike rises. */
 #include "mesh/circle.h"
 #include "mesh/kinds.h"
 

@@ -15,7 +15,8 @@ static void face_of(const struct tac_builder *b, size_t face, tac_lid v[3])
         v[k] = b->tetrahedron[4 * (face / 4) + (size_t)FACE[face % 4][k]];
 }
 
-/* Ascending; returns whether that takes an odd number of exchanges: which way round the face is. */
+/* Sorts the vertices. Returns whether that takes an odd number of exchanges, which gives the orientation of the
+ * face. */
 static bool ascend(tac_lid v[3])
 {
     bool odd = false;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <tactus/math.h>
 
-/* A table from cells of a grid to the vertices that stay: open addressing, at most half full.  A cell is as wide as
- * the length, so what is nearer than that lies in the same cell or in one beside it. */
+/* A table from cells of a grid to the vertices that stay: open addressing, at most half full. A cell is as wide as the
+ * length, so nearer vertices lie in the same cell or in a neighbouring one. */
 struct grid {
     const double *x; /* borrowed, (vertices, 3) */
     tac_lid *slot;   /* owned, (mask + 1); -1: empty */

@@ -23,7 +23,7 @@ static void write_obj(FILE *f, const struct tac_mesh *mesh)
         fprintf(f, "l %d %d\n", mesh->segment[2 * s] + 1, mesh->segment[2 * s + 1] + 1);
 }
 
-/* Little-endian, whatever this machine is. */
+/* Writes little-endian numbers on any machine. */
 static void write_little_endian(FILE *f, uint64_t value, int width)
 {
     unsigned char bytes[8];

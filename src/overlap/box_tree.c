@@ -30,7 +30,7 @@ static void join_box(double lo[3], double hi[3], const double other_lo[3], const
     }
 }
 
-/* Items and groups alike begin with a box (lo, hi); the functions below see arrays of either by their `size`. */
+/* Both items and groups begin with a box (lo, hi); the functions below take arrays of either, with their `size`. */
 static double middle(const void *array, size_t size, size_t i, int axis)
 {
     const double *box = (const double *)((const char *)array + i * size);
@@ -54,7 +54,7 @@ static void halve(void *array, size_t size, size_t count, int axis)
     while (hi - lo > 1) {
         scatter = scatter * 6364136223846793005u + 1442695040888963407u;
         double pivot = middle(array, size, lo + (size_t)((scatter >> 33) % (hi - lo)), axis);
-        /* Three ways, so that many equal middles are no bad case either. */
+        /* Divides into three parts, so that many equal middles are no bad case. */
         size_t below = lo, i = lo, above = hi;
         while (i < above) {
             double m = middle(array, size, i, axis);

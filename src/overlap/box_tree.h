@@ -1,4 +1,4 @@
-/* box_tree.h: a tree of boxes over a scene's elements, and a walk over all pairs of elements that may overlap.
+/* box_tree.h: declares a tree of boxes over a scene's elements, and a walk over all pairs of elements that may overlap.
  *
  * Elements are triangles, segments and particles.  The upper part of the tree is over bodies, the lower over the
  * elements of one, so that a pair of nodes within one body can have another margin than a pair between bodies.
@@ -41,7 +41,8 @@ struct tac_box_walk {
     enum tac_err (*pair)(void *user, const struct tac_box_item *a, const struct tac_box_item *b, double margin);
 };
 
-/* Local. `item` (item_count) is grouped by body, bodies ascending; `radius` (by body). Median splits, O(n log n). */
+/* Local. Makes the tree by median splits, O(n log n). `item` (item_count) is grouped by body, bodies ascending;
+ * `radius` (by body). */
 enum tac_err tac_box_tree_create(struct tac_ctx *ctx, struct tac_box_item *item, size_t item_count,
                                  const double *radius, struct tac_box_tree **out);
 void tac_box_tree_destroy(struct tac_box_tree **tree);

@@ -88,8 +88,8 @@ double tac_distance_edge_edge(const double p[3], const double q[3], const double
     return best;
 }
 
-/* How far the points `a` (na) must move along `axis` to clear the points `b` (nb), the shorter way; infinite if the
- * axis is no direction. */
+/* Returns how far the points `a` (na) must move along `axis`, in the better direction, to clear the points `b` (nb);
+ * infinite if the axis is no direction. */
 static double clearance(const double axis[3], const double *const *a, int na, const double *const *b, int nb)
 {
     double length = hypot(hypot(axis[0], axis[1]), axis[2]), lo[2] = {INFINITY, INFINITY},
@@ -113,7 +113,7 @@ static double clearance(const double axis[3], const double *const *a, int na, co
 double tac_depth_edge_triangle(const double p[3], const double q[3], const double a[3], const double b[3],
                                const double c[3], double place[3])
 {
-    /* The shortest way out is along a face normal of the Minkowski difference, a prism. */
+    /* The shortest separating displacement is along a face normal of the Minkowski difference, a prism. */
     const double *edge[2] = {p, q}, *corner[3] = {a, b, c};
     double u[3], v[3], e[3], n[3], axis[3], d[3];
     tac_sub(u, b, a);

@@ -126,7 +126,7 @@ bool tac_exempt_any(const struct tac_exempt *exempt)
     return exempt->any;
 }
 
-/* Some pairs of primitives were seen to cross at t0 .. t1. */
+/* Notes that some pairs of primitives cross at t0 .. t1. */
 static void note(struct tac_exempt_pair *row, int64_t crossing, const double t_s[2])
 {
     row->t_s[0] = row->crossing == 0 ? t_s[0] : fmin(row->t_s[0], t_s[0]);

@@ -39,8 +39,8 @@ struct tac_overlap {
     tac_lid element[2]; /* scene ids (vertex, triangle, or edge of the scene's topology), in the order of the kind's
                            name; of two alike the smaller first */
     double place[3];    /* m: the crossing, or midway between the closest points */
-    double gap;         /* m: offset distance, at most rounding above 0; for a crossing minus the shortest way out,
-                           less both radii */
+    double gap;         /* m: offset distance, at most rounding above 0; for a crossing minus the shortest separating
+                           displacement, less both radii */
 };
 
 struct tac_overlaps {
@@ -60,8 +60,8 @@ enum tac_err tac_overlap_find_exempt(struct tac_ctx *ctx, const struct tac_scene
 /* Local. NULL is allowed; leaves NULL. */
 void tac_overlap_destroy(struct tac_overlaps **overlaps);
 
-/* Local. "triangle 12 of body `a` and edge 5-9 of body `b` near (x, y, z), gap -0.001 m", at most `size` bytes; element
- * numbers count within the body's mesh. */
+/* Local. Writes "triangle 12 of body `a` and edge 5-9 of body `b` near (x, y, z), gap -0.001 m", at most `size` bytes;
+ * element numbers count within the body's mesh. */
 void tac_overlap_describe(const struct tac_scene *scene, const struct tac_overlap *overlap, char *text, size_t size);
 
 /* Local. Writes the elements that overlap as OBJ, a group for each body, and a point at each place; comments hold the
@@ -75,10 +75,10 @@ enum tac_err tac_overlap_write_obj(struct tac_ctx *ctx, const struct tac_scene *
 enum tac_err tac_overlap_check(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir);
 
 struct tac_pieces; /* partition/part.h */
-/* Collective. tac_overlap_check() of a scene in pieces (with topology), of which `common` is what all ranks know: the
- * same sentence and file, without a rank that has the whole scene.  Where there are more than TAC_OVERLAP_MOST places,
- * which of them are listed depends on the ranks.  regions: the number of parts that the search is cut into, at most
- * ctx->size; 0: one for small scenes, else as many as ranks. */
+/* Collective. Does what tac_overlap_check() does, for a scene in pieces (with topology), of which all ranks have
+ * `common`: the same sentence and file, without a rank that has the whole scene. If there are more than
+ * TAC_OVERLAP_MOST places, it depends on the ranks which of them are listed.  regions: the number of parts that the
+ * search is cut into, at most ctx->size; 0: one for small scenes, else as many as ranks. */
 enum tac_err tac_overlap_check_pieces(struct tac_ctx *ctx, const struct tac_scene *common,
                                       const struct tac_pieces *pieces, int regions, const char *dir);
 

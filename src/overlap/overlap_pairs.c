@@ -123,7 +123,7 @@ static enum tac_err examine_near_pair(struct tac_overlap_search *search, enum ta
     measure_pair(search, a, na, b, nb, &largest, &extent);
     if (gap - radius <= TAC_OVERLAP_TOUCH * largest)
         return record(search, kind, pa->body, pb->body, id_a, id_b, place, gap - radius);
-    /* The distance of slivers may be too large: where that could hide a touch, ask exactly. */
+    /* The computed distance of slivers may be too large. Where that could hide a contact, the exact test decides. */
     if (gap > 1e-4 * extent)
         return TAC_OK;
     bool touches = (kind == TAC_OVERLAP_VERTEX_TRIANGLE && tac_on_triangle(x[0], x[1], x[2], x[3])) ||

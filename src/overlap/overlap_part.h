@@ -16,14 +16,15 @@ struct tac_overlap_record {
 /* The parts of a scene that the search for overlaps and its report read. */
 struct tac_overlap_part {
     struct tac_scene scene;       /* of the two below */
-    struct tac_settings settings; /* what is needed of the common scene's, borrowed; body is owned */
+    struct tac_settings settings; /* the needed part of the common settings, borrowed; body is owned */
     struct tac_local_mesh mesh;   /* its own arrays */
     struct tac_part ids;          /* mesh.part: vertex_id, triangle_id owned */
 };
 
-/* Local. The scene of these elements, `record` (n) ascending by key, each once; vertices and triangles by ascending id,
- * so that whatever depends on their order is as in the whole scene.  Ranges of bodies are of this scene, or (`whole`)
- * those of the whole one, for telling.  total: pieces' counts. Start with {0}; free also after a failure. */
+/* Local. Makes the scene of these elements, `record` (n) ascending by key, each once. Vertices and triangles are sorted
+ * by id, so that results that depend on their order are those of the whole scene. Ranges of bodies are of this scene,
+ * or (`whole`) those of the whole one, for sentences. total: counts of the pieces. Start with {0}; free also after a
+ * failure. */
 enum tac_err tac_overlap_part_make(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *total,
                                    size_t n, const struct tac_overlap_record *record, bool whole,
                                    struct tac_overlap_part *out);

@@ -31,7 +31,7 @@ struct found {
     enum tac_overlap_kind kind;
     tac_lid body[2];
     double place[3], gap;
-    struct tac_overlap_record element[2]; /* all edges have the key behind triangles */
+    struct tac_overlap_record element[2]; /* the key of edges comes after that of triangles */
 };
 
 /* ---- elements to regions ---- */
@@ -159,7 +159,7 @@ done:
     return err;
 }
 
-/* ---- what is found ---- */
+/* ---- the results ---- */
 
 /* Returns whether this rank reports an overlap; if so, *out is the report. */
 static bool is_mine_to_report(const struct check *c, const struct tac_overlap_part *part,

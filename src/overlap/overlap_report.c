@@ -100,7 +100,7 @@ void tac_overlap_describe(const struct tac_scene *scene, const struct tac_overla
     snprintf(text, size, "%s and %s near (%.6g, %.6g, %.6g), gap %.3g m", a, b, x[0], x[1], x[2], overlap->gap);
 }
 
-/* One of the elements to write: OBJ wants each body's together, and none twice. */
+/* One of the elements to write: in OBJ those of a body are together, and none comes twice. */
 struct entry {
     tac_lid body, id;
     enum shape shape;

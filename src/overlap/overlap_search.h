@@ -1,5 +1,5 @@
-/* overlap_search.h: the search's state, between overlap.c (which elements come near) and overlap_pairs.c (what their
- * parts do to each other). Private to the room. */
+/* overlap_search.h: declares the state of the search, which overlap.c (finds elements that come near) and
+ * overlap_pairs.c (examines their parts) share. It is private to the room. */
 #ifndef TACTUS_OVERLAP_OVERLAP_SEARCH_H
 #define TACTUS_OVERLAP_OVERLAP_SEARCH_H
 
@@ -20,8 +20,8 @@ struct tac_overlap_search {
     size_t capacity;
     struct tac_body_pair *ignore; /* owned, (ignore_count), sorted */
     size_t ignore_count;
-    /* Each vertex and edge is looked at once: with the first element that has it. Numbers are those of the elements:
-     * triangles, then segments, then particles. */
+    /* Each vertex and edge is examined only once: with the first element that has it. Numbers are those of the
+     * elements: triangles, then segments, then particles. */
     int64_t *vertex_owner;   /* owned, (V) */
     tac_lid *segment_edge;   /* owned, (S) edge of each segment */
     const uint8_t *scripted; /* borrowed, (V), or NULL: what tac_overlap_find_exempt() looks for */

@@ -16,13 +16,15 @@ struct tac_regions {
         *split; /* owned, (count): split[m] parts regions that end with m - 1 from those that begin with m */
 };
 
-/* Collective. `count` regions (1: all of space), the same on all ranks, by samples of each rank's points (n, 3). */
+/* Collective. Makes `count` regions (1: all of space), the same on all ranks, by samples of each rank's points (n,
+ * 3). */
 enum tac_err tac_regions_make(struct tac_ctx *ctx, int count, size_t n, const double *x, struct tac_regions *out);
 void tac_regions_free(struct tac_regions *regions);
 
 /* Local. Returns the region of a point. */
 int tac_region_of(const struct tac_regions *regions, const double x[3]);
-/* Local. The regions with points of a box, its faces included: region (count), ascending; returns how many. */
+/* Local. Lists the regions with points of a box, its faces included: region (count), ascending; returns their
+ * number. */
 int tac_regions_of_box(const struct tac_regions *regions, const double lo[3], const double hi[3], int32_t *region);
 
 #endif

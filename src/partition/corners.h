@@ -1,4 +1,4 @@
-/* corners.h: the vertices of the elements in a rank's pieces; their rows may be on other ranks. */
+/* corners.h: declares the vertices of the elements in a rank's pieces, whose rows may be on other ranks. */
 #ifndef TACTUS_PARTITION_CORNERS_H
 #define TACTUS_PARTITION_CORNERS_H
 
@@ -14,7 +14,7 @@ struct tac_corners {
     struct tac_finder finder; /* owned: in id */
 };
 
-/* Collective. Start with {0}; free also after a failure. */
+/* Collective. Gets the vertices. Start with {0}; free also after a failure. */
 enum tac_err tac_corners_find(struct tac_ctx *ctx, const struct tac_pieces *pieces, struct tac_corners *out);
 void tac_corners_free(struct tac_corners *corners);
 

@@ -20,11 +20,12 @@ struct tac_graph {
     const double *edge;      /* (row[count]) cost of cutting the edge, >= 0; any scale */
 };
 
-/* Collective. owner[i]: the rank that shall own vertex id[i], of ctx->size.  With `present` (count; else NULL) parts
- * are named so that as much weight as possible stays where it is.  Deterministic: the same graph (however it is spread)
- * gives the same parts.  Where the graph is larger than `most` vertices (0: a default that one rank can hold), ranks
- * contract their rows first.  One rank, no vertices, fewer vertices than ranks, zero weights, unconnected graphs are
- * fine. *cut and *balance (may be NULL): the share of edge weight cut, and the largest part over the mean. */
+/* Collective. Computes owner[i], the rank that shall own vertex id[i], of ctx->size ranks. With `present` (count; else
+ * NULL) parts are numbered so that as much weight as possible stays on its rank. The result is deterministic: the same
+ * graph, in any distribution, gives the same parts.  Where the graph is larger than `most` vertices (0: a default that
+ * one rank can hold), ranks contract their rows first.  One rank, no vertices, fewer vertices than ranks, zero weights,
+ * unconnected graphs are fine. *cut and *balance (may be NULL): the share of edge weight cut, and the largest part over
+ * the mean. */
 enum tac_err tac_partition_vertices(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present,
                                     tac_gid most, int32_t *owner, double *cut, double *balance);
 

@@ -37,7 +37,7 @@ done:
     return err;
 }
 
-/* The rows among themselves. An edge that both ends tell appears twice in both. */
+/* Makes the graph of the rows alone. An edge that both ends have given appears twice in both rows. */
 static enum tac_err first_level(struct tac_ctx *ctx, const struct tac_graph *graph, const struct cut_node *node,
                                 double edge_scale, struct level *level)
 {
@@ -138,8 +138,8 @@ static tac_lid heaviest_free(const struct level *level, const tac_lid *mate, tac
     return best;
 }
 
-/* Pairs up to `wanted` vertices, and where that is little (stars, single vertices) those that come one behind another
- * without being neighbours. mate[i]: the other, or -1. */
+/* Forms up to `wanted` pairs of vertices; if there are few (stars, single vertices), also of vertices with consecutive
+ * numbers that are no neighbours. mate[i]: the other one, or -1. */
 static void match(const struct level *level, tac_lid wanted, double cap, tac_lid *mate)
 {
     tac_lid pairs = 0, waiting = -1;

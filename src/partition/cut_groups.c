@@ -186,8 +186,8 @@ done:
     return err;
 }
 
-/* The rows of each group go to its ranks, which cut its part and tell the owners. group (count): of the rows; there: of
- * the neighbours. */
+/* Sends the rows of each group to its ranks, which cut its part and return the owners. group (count): of the rows;
+ * there: of the neighbours. */
 static enum tac_err cut_groups(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *group,
                                const tac_gid *there, int groups, tac_gid most, int32_t *owner)
 {

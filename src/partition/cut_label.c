@@ -1,4 +1,4 @@
-/* cut_label.c: names METIS's parts after the ranks that hold most of them, because METIS does not know which rank holds
+/* cut_label.c: numbers METIS's parts by the ranks that hold most of them, because METIS does not use which rank holds
  * which vertex. */
 #include "partition/cut_steps.h"
 

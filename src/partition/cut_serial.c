@@ -1,8 +1,7 @@
-/* cut_serial.c: one rank's cut of a graph, by METIS where METIS is of use.
- *
- * What METIS 5.1 does not take (seen): one part; weights whose sums pass 2^31; more parts than vertices, or vertices
- * heavier than a part (it prints to stdout that it cannot bisect). So weights are scaled, vertices that fill a part are
- * given one first, and a handful of vertices is distributed by weight. */
+/* cut_serial.c: cuts a graph on one rank, by METIS where METIS can be used. As observed, METIS 5.1 does not accept: one
+ * part; weights whose sums pass 2^31; more parts than vertices, or vertices heavier than a part (it prints to stdout
+ * that it cannot bisect). So weights are scaled, vertices that fill a part are given one first, and a handful of
+ * vertices is distributed by weight. */
 #include "partition/cut_steps.h"
 
 #include "base/exchange.h"
@@ -73,7 +72,7 @@ done:
     return err;
 }
 
-/* The graph as METIS wants it, of those nodes that have no part yet. */
+/* Makes the graph in METIS's form, of those nodes that have no part yet. */
 struct metis {
     idx_t count, parts;
     tac_lid *node; /* owned, (count): which one of the graph */

@@ -1,4 +1,4 @@
-/* cut_steps.h: the steps of tac_partition_vertices(): contract, gather, cut on one rank, name the parts.
+/* cut_steps.h: declares the steps of tac_partition_vertices(): contract, gather, cut on one rank, name the parts.
  *
  * Weights of nodes and edges are relative to the largest of the graph: 0 .. 1. */
 #ifndef TACTUS_PARTITION_CUT_STEPS_H
@@ -16,7 +16,7 @@ struct cut_edge {
     double weight;
 };
 
-/* Returns the weight between 0 and 1, whatever its scale is. */
+/* Returns the weight between 0 and 1, for any scale. */
 static inline double tac_cut_relative(double weight, double largest)
 {
     if (!(weight > 0) || !(largest > 0))
@@ -24,16 +24,16 @@ static inline double tac_cut_relative(double weight, double largest)
     return weight < largest ? weight / largest : 1;
 }
 
-/* Collective. tac_partition_vertices() into so many parts, by one graph on rank 0; present: only where they are
- * ctx->size. */
+/* Collective. Does what tac_partition_vertices() does, into so many parts, by one graph on rank 0; present: only if
+ * there are ctx->size parts. */
 enum tac_err tac_cut_once(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
                           int parts, int32_t *owner, double *cut, double *balance);
-/* Collective. tac_partition_vertices() for groups of about `ranks` ranks first; then the ranks of each group cut its
- * part. */
+/* Collective. Does what tac_partition_vertices() does: for groups of about `ranks` ranks first; then the ranks of each
+ * group cut its part. */
 enum tac_err tac_cut_in_groups(struct tac_ctx *ctx, const struct tac_graph *graph, const int32_t *present, tac_gid most,
                                int ranks, int32_t *owner, double *cut, double *balance);
-/* Collective, with the code of what was done before. out[k]: the entry for vertex id[k] in `value` (graph->count; not
- * negative) of the rank that has its row.  It asks a directory: the rank whose block contains an id knows its entry. */
+/* Collective, with the code of the work before. Gets out[k], the entry for vertex id[k] in `value` (graph->count; not
+ * negative) of the rank that has its row, from a directory: the rank whose block contains an id stores its entry. */
 enum tac_err tac_cut_ask(struct tac_ctx *ctx, enum tac_err err, const struct tac_graph *graph, const tac_gid *value,
                          size_t n, const tac_gid *id, tac_gid *out);
 
@@ -48,8 +48,8 @@ enum tac_err tac_cut_contract(struct tac_ctx *ctx, const struct tac_graph *graph
  * sums do not depend on the order in which the edges come. */
 enum tac_err tac_cut_merge(struct tac_ctx *ctx, size_t *count, struct cut_edge *edge);
 
-/* Local. part[i]: of `parts`, for node i; the same for the same nodes and edges in any order.  Edges as tac_cut_merge()
- * leaves them. *cut: weight of the cut edges; *balance: the heaviest part over the mean. */
+/* Local. Computes part[i], of `parts`, for node i; the same for the same nodes and edges in any order. The edges have
+ * the form that tac_cut_merge() makes. *cut: weight of the cut edges; *balance: the heaviest part over the mean. */
 enum tac_err tac_cut_serial(struct tac_ctx *ctx, size_t nodes, const struct cut_node *node, size_t edges,
                             const struct cut_edge *edge, int parts, int32_t *part, double *cut, double *balance);
 

@@ -1,4 +1,4 @@
-/* ghosts.c: asks the owners of ghosts for their values. */
+/* ghosts.c: gets the values of ghosts from their owners. */
 #include "partition/ghosts.h"
 #include "base/exchange.h"
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 enum tac_err tac_ghosts_refresh(struct tac_ctx *ctx, const struct tac_part *part, tac_lid n, int width, double *value);
 
 /* Collective. Finds the owners of the vertices `wanted` (count).  id (n): vertices whose owners owner_of (n) this rank
- * knows.  owner: (count). */
+ * has.  owner: (count). */
 enum tac_err tac_owners_find(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id, const int32_t *owner_of,
                              size_t count, const tac_gid *wanted, int32_t *owner);
 

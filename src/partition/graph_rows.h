@@ -1,5 +1,5 @@
-/* graph_rows.h: the rows of the graph that is cut, while they are collected: what each vertex costs, and the edges
- * between vertices, each from one of its ends. */
+/* graph_rows.h: collects the rows of the graph that is cut: the cost of each vertex, and the edges between vertices,
+ * each from one of its ends. */
 #ifndef TACTUS_PARTITION_GRAPH_ROWS_H
 #define TACTUS_PARTITION_GRAPH_ROWS_H
 
@@ -26,7 +26,7 @@ enum tac_err tac_graph_link(struct tac_ctx *ctx, struct tac_graph_rows *rows, ta
                             double weight);
 void tac_graph_rows_free(struct tac_graph_rows *rows);
 
-/* Collective. tac_partition_vertices() of these rows; id: (n) of the vertices, of `total`. */
+/* Collective. Calls tac_partition_vertices() for these rows; id: (n) of the vertices, of `total`. */
 enum tac_err tac_graph_cut_rows(struct tac_ctx *ctx, tac_gid total, tac_lid n, const tac_gid *id,
                                 struct tac_graph_rows *rows, const int32_t *present, int32_t *owner, double *balance);
 

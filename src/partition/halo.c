@@ -1,4 +1,4 @@
-/* halo.c: a rank's neighbours, and messages to them. */
+/* halo.c: keeps a rank's neighbours, and exchanges messages with them. */
 #include "partition/halo.h"
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self
         if (!tac_halo_buffer(halo, &n->heard, &n->heard_capacity, (size_t)bytes))
             tac_give_up(halo->ctx); /* the neighbour waits until its message is received */
         MPI_Mrecv(n->heard, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        n->heard_count = (size_t)bytes - 1; /* the last byte tells how it is */
+        n->heard_count = (size_t)bytes - 1; /* the last byte is the condition of the sender */
         tac_halo_failed(halo, (enum tac_err)n->heard[n->heard_count]);
     }
     for (size_t k = 0; k < halo->count; k++)

@@ -1,7 +1,7 @@
-/* halo.h: a rank's neighbours, what it knows of their vertices (ghosts), and messages between neighbours.
+/* halo.h: declares a rank's neighbours, its copies of their vertices (ghosts), and messages between neighbours.
  *
  * A rank's local scene begins with the ghosts of its elements; contacts need others, which come and go.  Each ghost has
- * a slot in the local scene's arrays of vertices, and in all arrays that are as long as those: whoever has such an
+ * a slot in the local scene's arrays of vertices, and in all arrays that are as long as those: the owner of such an
  * array enters it (tac_halo_grows()), and may register a function that is called for new ghosts (struct tac_halo_user).
  * A slot whose ghost is not needed any more is used again.
  *
@@ -51,7 +51,7 @@ struct tac_neighbor {
     MPI_Request request, telling;
 };
 
-/* All that a rank must know of a vertex of another rank. */
+/* All data that a rank needs of a vertex of another rank. */
 struct tac_ghost {
     tac_gid id;
     double start[3], mass;
@@ -79,10 +79,10 @@ struct tac_halo {
     struct tac_scene *local; /* borrowed; its arrays of vertices, and those of its part, grow with the ghosts */
     bool nested;             /* clocks: periods are powers of two */
     size_t count, capacity;
-    struct tac_neighbor *neighbor; /* owned, in the order in which they were met */
+    struct tac_neighbor *neighbor; /* owned, in the order in which they were added */
     int32_t *index;                /* owned, (size): neighbour of a rank, or -1 */
     bool changed;                  /* what neighbours share has changed */
-    enum tac_err down;             /* this rank, or one it heard of, has failed */
+    enum tac_err down;             /* this rank, or one that has reported it, has failed */
     int64_t bytes, messages;
     double exchange_s; /* wall time of exchanges */
     int delay_us;      /* test: longest random delay before a message; 0: none */
@@ -100,10 +100,11 @@ struct tac_halo {
     struct tac_halo_user user[TAC_HALO_USERS];
 };
 
-/* Local. The halo of a local scene, in *halo, which is empty. */
+/* Local. Makes the halo of a local scene, in *halo, which is empty. */
 enum tac_err tac_halo_create(struct tac_ctx *ctx, struct tac_scene *local, bool nested, struct tac_halo *halo);
 void tac_halo_destroy(struct tac_halo *halo);
-/* Local. `array` is where the pointer to an array of the vertices is; its memory is of malloc's family. */
+/* Local. Enters an array of the vertices: `array` is the address of the pointer to it; its memory is of malloc's
+ * family. */
 void tac_halo_grows(struct tac_halo *halo, void *array, size_t size);
 /* Local. Removes an array that tac_halo_grows() entered. */
 void tac_halo_forget(struct tac_halo *halo, const void *array);
@@ -112,7 +113,7 @@ void tac_halo_tell_no_more(struct tac_halo *halo, const void *self);
 
 /* Local. Remembers a failure: the rank is down until the reduction. */
 void tac_halo_failed(struct tac_halo *halo, enum tac_err err);
-/* Local. MPI failed while `what` ("sending positions"): makes the sentence, and the rank is down. */
+/* Local. To be called if MPI failed while `what` ("sending positions"): makes the sentence, and the rank is down. */
 void tac_halo_mpi_failed(struct tac_halo *halo, const char *what);
 /* Local. Returns the neighbour of a rank, and makes it if there is none; NULL if out of memory (the rank is then
  * down). */
@@ -120,13 +121,13 @@ struct tac_neighbor *tac_halo_neighbor(struct tac_halo *halo, int rank);
 /* Local. Decides which neighbours messages go to. */
 void tac_halo_link(struct tac_halo *halo);
 
-/* Neighbours. One message to each neighbour and one from each: fill() writes ours into n->report (its size returned),
- * empty() reads n->heard (n->heard_count bytes). Nothing is skipped when the rank is down: it sends nothing. */
+/* Neighbours. Exchanges one message with each neighbour: fill() writes ours into n->report and returns its size,
+ * empty() reads n->heard (n->heard_count bytes). A rank that is down takes part with an empty message. */
 void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
                        void (*empty)(void *self, struct tac_neighbor *n), void *self);
-/* Local. Room in n->report for `bytes`; false (and down) if there is none. */
+/* Local. Makes room in n->report for `bytes`; false (and down) if there is no memory. */
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
-/* Local. The same of any buffer of messages. */
+/* Local. Does the same for any buffer of messages. */
 bool tac_halo_buffer(struct tac_halo *halo, char **buffer, size_t *capacity, size_t bytes);
 /* Local. For tests only: waits for a random time before a message. */
 void tac_halo_delay(struct tac_halo *halo);

@@ -215,7 +215,7 @@ static bool wanted(const struct tac_halo *halo, tac_lid v)
     return v < halo->local->mesh->vertex_count || (halo->mark[v] == 1 && halo->local->mesh->part->vertex_id[v] >= 0);
 }
 
-/* Our questions, by rank: asked (size), fill (size + 1), question (their sum; owned by the caller). */
+/* Makes our requests, by rank: asked (size), fill (size + 1), question (their sum; owned by the caller). */
 static enum tac_err prepare(struct tac_halo *halo, int64_t *asked, int64_t *fill, tac_gid **question)
 {
     enum tac_err err = TAC_OK;
@@ -247,7 +247,7 @@ done:
     return err;
 }
 
-/* What other ranks ask for: asking (size), questions in the order of the ranks. */
+/* Exchanges requests: asking (size), requests of other ranks in the order of the ranks. */
 static enum tac_err promise(struct tac_halo *halo, const int64_t *asking, const tac_gid *questions)
 {
     enum tac_err err = TAC_OK;

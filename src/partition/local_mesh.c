@@ -1,9 +1,9 @@
 /* local_mesh.c: makes local scenes from pieces (docs/reference/ranks.md, Who holds what).
  *
- * No rank knows the owners of all vertices. So there is a directory: the rank whose block of ids holds a vertex keeps
- * the number of its owner. A rank that has an element asks there for the owners of its vertices and sends it to each of
- * them; vertices go to their owners. An owner then asks the other owners for the vertices of its elements that it does
- * not own, its ghosts. */
+ * No rank has a list of the owners of all vertices. So there is a directory: the rank whose block of ids holds a vertex
+ * keeps the number of its owner. A rank that has an element gets the owners of its vertices there, and sends the
+ * element to each of them; vertices go to their owners. An owner then requests from the other owners for the vertices
+ * of its elements that it does not own, its ghosts. */
 #include "partition/local_mesh.h"
 
 #include <stdlib.h>

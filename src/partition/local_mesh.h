@@ -1,4 +1,5 @@
-/* local_mesh.h: the records that came to a rank, before they become a local scene.  Private to local_mesh*.c. */
+/* local_mesh.h: declares the records that a rank has received, before they become a local scene; for local_mesh*.c
+ * only. */
 #ifndef TACTUS_PARTITION_LOCAL_MESH_H
 #define TACTUS_PARTITION_LOCAL_MESH_H
 
@@ -61,11 +62,11 @@ struct tac_directory {
 
 /* Collective. Makes the directory from p->owner, the owner of every vertex of the pieces. */
 enum tac_err tac_directory_make(struct tac_ctx *ctx, const struct tac_pieces *p, struct tac_directory *d);
-/* Collective. Owners of n vertices, asked of the directory.  err: what went wrong here before. */
+/* Collective. Gets the owners of n vertices from the directory. err: the caller's error code so far. */
 enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const struct tac_directory *d, size_t n,
                                   const tac_gid *id, int32_t *owner);
 /* Collective. Sends every vertex to its owner and every element to the owners of its vertices.  They arrive in vertex,
- * triangle, segment, hinge and tetrahedron of `a`, in no certain order.  The pieces are freed on the way. */
+ * triangle, segment, hinge and tetrahedron of `a`, in no fixed order. The pieces are freed meanwhile. */
 enum tac_err tac_local_distribute(struct tac_ctx *ctx, const struct tac_directory *dir, const struct tac_scene *common,
                                   struct tac_pieces *p, struct arrived *a);
 

@@ -1,4 +1,4 @@
-/* local_mesh_distribute.c: the directory of owners, and the exchange of pieces with them. */
+/* local_mesh_distribute.c: makes the directory of owners, and sends the pieces to them. */
 #include "partition/local_mesh.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* map.h: from unknowns to points of surfaces, and back.
+/* map.h: maps unknowns to points of surfaces, and back.
  *
  * What moves are *nodes*: three unknowns each, with a velocity.  What touches, and what elements act on, are *points*:
  * vertices of meshes.  A point is a fixed linear combination of nodes, x_j = sum_i W_ji q_i, with weights W that follow
@@ -49,30 +49,30 @@ struct tac_map {
     tac_lid point_count, node_count, block_count;
     struct tac_map_block *block; /* owned, (block_count), ascending points and nodes */
     tac_lid *of;                 /* owned, (point_count): the point's block */
-    double *weight;              /* owned, (point_count, 4): of the block's nodes; 0 behind the last */
+    double *weight;              /* owned, (point_count, 4): of the block's nodes; 0 after the last */
 };
 
-/* Local. x (n, 3): positions at the start, m; mass (n), kg, above 0; INFINITY for a vertex that is held and in no body;
- * body: ascending, disjoint.  TAC_ERR_INPUT, with the number of the body, if the points of one lie in a plane or nearly
- * (thinner than 1e-6 of its size): then its mass matrix has no inverse that would serve. */
+/* Local. Makes the map. x (n, 3): positions at the start, m; mass (n), kg, above 0; INFINITY for a vertex that is held
+ * and in no body; body: ascending, disjoint.  TAC_ERR_INPUT, with the number of the body, if the points of one lie in a
+ * plane or nearly (thinner than 1e-6 of its size): then its mass matrix has no inverse that would serve. */
 enum tac_err tac_map_create(struct tac_ctx *ctx, tac_lid n, const double *x, const double *mass, tac_lid body_count,
                             const struct tac_map_body *body, struct tac_map **out);
 void tac_map_destroy(struct tac_map **map);
 
-/* Local. The unknowns (node_count, 3) of the start x (point_count, 3). */
+/* Local. Computes the unknowns (node_count, 3) of the start x (point_count, 3). */
 void tac_map_rest(const struct tac_map *map, const double *x, double *q);
-/* Local. x = W q: positions from unknowns, or velocities from their velocities. */
+/* Local. Computes x = W q: positions from unknowns, or velocities from their velocities. */
 void tac_map_positions(const struct tac_map *map, const double *q, double *x);
-/* Local. Q = W^T f: generalised forces (node_count, 3) from forces on all points (point_count, 3). */
+/* Local. Computes Q = W^T f: generalised forces (node_count, 3) from forces on all points (point_count, 3). */
 void tac_map_transpose(const struct tac_map *map, const double *f, double *force);
-/* Local. W^T m W u (node_count, 3): the mass matrix times u. */
+/* Local. Computes W^T m W u (node_count, 3): the mass matrix times u. */
 void tac_map_mass(const struct tac_map *map, const double *u, double *out);
 /* Local. Impulses j (n, 3), N s, on the points of a stencil change the velocities of the unknowns, (node_count, 3):
  * u += M^-1 W^T j.  Returns the kick's work, W^T j . (u before + u after)/2, J. */
 double tac_map_apply(const struct tac_map *map, double *u, const tac_lid *stencil, int n, const double (*j)[3]);
 
-/* Local. The same for a point that is a node of its own, with the inverse mass in vel->w (0: it is held): v += w j.  j
- * ends with 0.  Returns twice the work by coordinates. */
+/* Local. Does the same for a point that is a node of its own, with the inverse mass in vel->w (0: it is held): v += w
+ * j.  j ends with 0.  Returns twice the work by coordinates. */
 static inline __attribute__((always_inline)) tac_four tac_map_kick(struct tac_vel *vel, tac_four j)
 {
     tac_four v;

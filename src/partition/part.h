@@ -1,7 +1,7 @@
-/* part.h: which vertices and elements a rank holds, and how they are distributed.
+/* part.h: declares which vertices and elements a rank holds, and how they are distributed.
  *
  * A rank owns some vertices.  Its *local scene* is a struct tac_scene whose vertices are the owned ones, by ascending
- * global id, and behind them the ghosts that its elements reach, by ascending global id; whose triangles, segments and
+ * global id, and after them the ghosts that its elements reach, by ascending global id; whose triangles, segments and
  * tetrahedra are those that touch an owned vertex, by ascending global id; whose edges are the edges of those, and
  * whose hinges are those with an owned vertex among their four.  So the order of local elements is that of the force
  * keys (docs/explanation/method.md, Time and order), and the memory of a rank depends on its part and its surroundings,
@@ -81,12 +81,13 @@ enum tac_err tac_pieces_from_scene(struct tac_ctx *ctx, const struct tac_scene *
 enum tac_err tac_scene_read_pieces(struct tac_ctx *ctx, const char *path, const char *const *set, int set_count,
                                    struct tac_scene **common, struct tac_pieces **pieces);
 
-/* Collective. The same of a file or a text. */
+/* Collective. Does the same with a file or a text. */
 enum tac_err tac_scene_source_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source,
                                      struct tac_scene **common, struct tac_pieces **pieces);
 
-/* Collective. tac_scene_resume() in pieces: no rank gets the whole geometry of the checkpoint; each has its rows.
- * *common is NULL if the scene is another one than the checkpoint's: tac_scene_resume() tells in what. */
+/* Collective. Does what tac_scene_resume() does, in pieces: no rank gets the whole geometry of the checkpoint; each has
+ * its rows. *common is NULL if the scene is not that of the checkpoint; tac_scene_resume() then finds the
+ * difference. */
 enum tac_err tac_scene_resume_pieces(struct tac_ctx *ctx, const struct tac_scene_source *source, const json_t *stored,
                                      const char *stored_sha256, const struct tac_geometry *geometry,
                                      struct tac_scene **common, struct tac_pieces **pieces);
@@ -101,7 +102,7 @@ enum tac_err tac_pieces_topology(struct tac_ctx *ctx, struct tac_pieces *pieces)
 
 /* Collective. Makes the local scene of every rank, by pieces->owner.  Bodies (with their ranges of global ids),
  * materials, settings and json are shared with `common`; mesh->moved[].vertex are local ids of *owned* vertices.  Ranks
- * may own nothing.  The pieces are freed on the way, to save memory: afterwards only their totals are left, and the
+ * may own nothing. The pieces are freed meanwhile, to save memory: afterwards only their totals are left, and the
  * caller must still destroy them. */
 enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces,
                               struct tac_scene **out);

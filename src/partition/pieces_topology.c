@@ -1,7 +1,7 @@
-/* pieces_topology.c: edges, valences and hinges of pieces.
+/* pieces_topology.c: makes edges, valences and hinges of pieces.
  *
- * Every side of an element goes to the rank whose block of vertex ids holds its smaller vertex.  There equal sides meet
- * and are one edge; as blocks ascend with ranks, an edge's id is its place among the rank's own plus the edges of all
+ * Every side of an element goes to the rank whose block of vertex ids holds its smaller vertex.  There equal sides
+ * become one edge; as blocks ascend with ranks, an edge's id is its place among the rank's own plus the edges of all
  * ranks before.  The rule is that of tac_topology_create(), so that the ids are those of the whole scene.
  *
  * For memory's sake this goes in rounds: each takes the sides whose smaller vertex lies in one part of its block.
@@ -16,7 +16,7 @@ enum { SIDES_OF_ROUND = 1 << 17, MOST_ROUNDS = 16 };
 
 struct side {
     tac_gid a, b;    /* vertices, a < b */
-    tac_gid element; /* triangle; behind all triangles, segment */
+    tac_gid element; /* triangle; after all triangles, segment */
     tac_gid apex;    /* the triangle's third vertex, or, if it has the side in the direction b -> a, -1 minus that */
 };
 

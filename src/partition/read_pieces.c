@@ -1,4 +1,4 @@
-/* read_pieces.c: a scene read into pieces, the rows of large meshes spread over the ranks from the start. */
+/* read_pieces.c: reads a scene into pieces; the rows of large meshes are spread over the ranks from the start. */
 #include "partition/read_pieces.h"
 #include "base/exchange.h"
 #include "partition/pieces.h"
@@ -92,7 +92,7 @@ static enum tac_err check_manifold(struct tac_reader *reader)
     const int64_t side = find_many(reader, &id);
     if (id == INT64_MAX)
         return TAC_OK;
-    /* All ranks ask about the same body: the edge's. */
+    /* All ranks have the same body here, that of the edge. */
     if (side >= 0) {
         const tac_gid *v = p->triangle + side / 3 * 3, a = v[(side + 1) % 3], b = v[(side + 2) % 3];
         edge[0] = a < b ? a : b;
@@ -137,8 +137,8 @@ static void add_masses(const struct tac_reader *reader, void (*add)(uint64_t *su
 static const struct tac_spread spread_table = {spread_pieces, check_manifold, find_hinged, destroy_spread_pieces,
                                                add_masses};
 
-/* Whether the scene is so large that no rank should have all of it.  Meshes that are needed as wholes are not counted,
- * and the scene's reader reports what is wrong with it. */
+/* Returns whether the scene is so large that no rank should have all of it. Meshes that are needed as a whole are not
+ * counted, and the scene's reader reports what is wrong with it. */
 static bool wants_spread(const struct tac_ctx *ctx, const struct tac_scene_source *source)
 {
     struct tac_ctx silent = *ctx;

@@ -1,4 +1,4 @@
-/* role.h: what a vertex of the local scene is to this rank.
+/* role.h: declares the role that a vertex of the local scene has on this rank.
  *
  * Each local vertex has one role from the start of a run (or the arrival of the ghost) to its end.  It says who
  * computes the motion of the vertex.  `owned` of part.h says something else: which rows the rank stores and writes; the
@@ -16,7 +16,8 @@ enum tac_role {
     TAC_ROLE_IMMOVABLE, /* it never moves, whichever rank owns it: nothing is ever sent about it */
 };
 
-/* Local. The role of a vertex.  ever_free: forces move it at some time; scripted: some motion of the scene does. */
+/* Local. Returns the role of a vertex.  ever_free: forces move it at some time; scripted: some motion of the scene
+ * does. */
 static inline enum tac_role tac_role_of(bool owned, bool ever_free, bool scripted)
 {
     if (!ever_free && !scripted)

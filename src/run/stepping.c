@@ -290,7 +290,7 @@ enum tac_err tac_simulation_copy(struct tac_simulation *sim, tac_lid room, tac_g
     if (room < view.owned)
         return tac_fail(sim->host, TAC_ERR_INPUT,
                         "there is room for the state of %" TAC_PRILID " vertices, and this rank owns %" TAC_PRILID
-                        "; ask tac_simulation_vertices() after each step",
+                        "; call tac_simulation_vertices() after each step",
                         room, view.owned);
     for (tac_lid i = 0; id != NULL && i < view.owned; i++)
         id[i] = view.id ? view.id[i] : (tac_gid)i;
@@ -324,10 +324,11 @@ enum tac_err tac_simulation_energy(struct tac_simulation *sim, struct tac_energy
     if (err)
         return err;
     if (!sim->has_row)
-        return tac_fail(sim->host, TAC_ERR_INPUT,
-                        "the energy of t = %.9g s cannot be computed: in a restored simulation, or in one that was "
-                        "stopped on its way, the velocities before the kicks of now are not known; advance it first",
-                        tac_simulation_time(sim));
+        return tac_fail(
+            sim->host, TAC_ERR_INPUT,
+            "the energy of t = %.9g s cannot be computed: a restored simulation, or one that was stopped during a "
+            "step, does not have the velocities before the kicks at its present time; advance it first",
+            tac_simulation_time(sim));
     err = sim->integrator->energy(sim->state, row);
     if (!err)
         tac_simulation_begin_row(sim);

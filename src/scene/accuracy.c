@@ -1,4 +1,4 @@
-/* accuracy.c: the table of the levels of clocks.accuracy (accuracy.h). */
+/* accuracy.c: has the table of the levels of clocks.accuracy (accuracy.h). */
 #include "scene/accuracy.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* accuracy.h: the levels of `clocks.accuracy`, and what each of them was measured to cost and to lose.
+/* accuracy.h: declares the levels of `clocks.accuracy`, and the measured cost and loss of energy of each.
  *
  * jobs/experiments/physics/accuracy.py runs ten scenes with several safeties, and writes their ticks and defects to
  * accuracy.json beside it; its --quick part, a test, holds this table and that of docs/reference/scene-format.md to

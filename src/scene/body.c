@@ -81,7 +81,7 @@ done:
     return err;
 }
 
-/* Room for a mesh behind what the scene has. */
+/* Makes room for a mesh after those that the scene has. */
 static enum tac_err make_room(struct tac_reader *reader, const char *where, const struct tac_mesh *mesh,
                               const struct tac_extent *extent)
 {
@@ -101,7 +101,7 @@ static enum tac_err make_room(struct tac_reader *reader, const char *where, cons
     size_t triangles = (size_t)scene->mesh->triangle_count + (size_t)mesh->triangle_count;
     size_t segments = (size_t)scene->mesh->segment_count + (size_t)mesh->segment_count;
     size_t tetrahedra = (size_t)scene->mesh->tetrahedron_count + (size_t)mesh->tetrahedron_count;
-    /* One more, so that no array is NULL, whatever the scene lacks. */
+    /* One more, so that no array is NULL in any scene. */
     TAC_TRY(tac_grow(reader->ctx, &scene->mesh->x, &reader->x_capacity, 3 * vertices + 1, sizeof *scene->mesh->x));
     TAC_TRY(tac_grow(reader->ctx, &scene->mesh->vertex_body, &reader->body_capacity, vertices + 1,
                      sizeof *scene->mesh->vertex_body));
@@ -185,7 +185,7 @@ done:
     return err;
 }
 
-/* A body that may deform as a solid needs tetrahedra; others are surfaces, whatever their meshes have. */
+/* A body that may deform as a solid needs tetrahedra; others are surfaces, even if their meshes have tetrahedra. */
 static enum tac_mesh_want mesh_want(const struct tac_scene *scene, const struct tac_body *body)
 {
     const bool solid = body->material >= 0 && scene->settings->material[body->material].solid_model != TAC_SOLID_NONE;
@@ -207,7 +207,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
         !reader->scene->settings->body[index].fixed)
         TAC_TRY(
             tac_scene_fail(reader, place,
-                           "asks for tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
+                           "requests tetrahedra by \"fill\", but the body's material has no \"solid\"; give it one, "
                            "or leave \"fill\" out"));
     TAC_TRY(tac_scene_resolve_path(reader, spec, "path"));
     snprintf(whole, sizeof whole, "%.250s: %s", reader->file, place);

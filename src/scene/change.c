@@ -1,5 +1,5 @@
-/* change.c: a scene in mid-run.  The change is made in a copy of the scene's text, which is then read again as far as
- * it may have changed; so it is refused for the same reasons as in a scene file, and means the same. */
+/* change.c: changes a scene in mid-run. It makes the change in a copy of the scene's text, and reads again the parts
+ * that may have changed. So a value is refused for the same reasons as in a scene file, and has the same meaning. */
 #include "scene/change.h"
 #include "scene/scene_read.h"
 
@@ -57,7 +57,7 @@ done:
     return err;
 }
 
-/* Lists keep their lengths, so that what is read again has its place. */
+/* Lists keep their lengths, so that there is a place for values that are read again. */
 static enum tac_err check_keys(struct tac_reader *reader, const json_t *then, const json_t *now)
 {
     static const char *const contact[] = {"friction", "restitution", "pairs", NULL},

@@ -1,4 +1,4 @@
-/* change.h: a scene that changes while its simulation runs: gravity, friction, restitution, loads, paths of motions.
+/* change.h: changes a scene while its simulation runs: gravity, friction, restitution, loads, paths of motions.
  *
  * A changed scene is a scene like any other: its text gives the values from now on (and, of motions, the path before),
  * and its hash is of that text.  So a run can go on from a later checkpoint with the changed scene only.

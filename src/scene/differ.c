@@ -30,7 +30,7 @@ static struct reported describe_value(const json_t *value)
 static enum tac_err differs(struct tac_reader *reader, const char *where, const json_t *now, const json_t *then)
 {
     return tac_scene_fail(reader, where,
-                          "is %s, but %s in the scene that the checkpoint is of; set it back, start anew without "
+                          "is %s, but %s in the scene that the checkpoint is of; set it back, start again without "
                           "--restart, or change it from there on with --branch",
                           describe_value(now).text, describe_value(then).text);
 }
@@ -162,7 +162,7 @@ static enum tac_err compare_bodies(struct tac_reader *reader, const json_t *now,
     if (json_array_size(now) != json_array_size(then))
         TAC_TRY(tac_scene_fail(reader, "bodies",
                                "has %zu elements, but %zu in the scene that the checkpoint is of; set it back, or "
-                               "start anew without --restart",
+                               "start again without --restart",
                                json_array_size(now), json_array_size(then)));
     for (size_t i = 0; i < json_array_size(now); i++) {
         const json_t *a = json_array_get(now, i), *b = json_array_get(then, i);
@@ -174,9 +174,9 @@ static enum tac_err compare_bodies(struct tac_reader *reader, const json_t *now,
             TAC_TRY(compare(reader, place, json_object_get(a, "mesh"), json_object_get(b, "mesh")));
             /* Or a body before it has other counts; then that one was named. */
             TAC_TRY(tac_scene_fail(reader, place,
-                                   "is another one than when the checkpoint was written, though the scene names it "
-                                   "alike; bring the old file back (or leave the scene out, the checkpoint holds the "
-                                   "mesh), or start anew without --restart"));
+                                   "has changed since the checkpoint was written, though the scene has the same name "
+                                   "for it; restore the old file (or leave the scene out, the checkpoint holds the "
+                                   "mesh), or start again without --restart"));
         }
         TAC_TRY(compare_objects(reader, where, a, b, apart));
         TAC_TRY(compare_materials(reader, where, a, b));
@@ -215,8 +215,8 @@ enum tac_err tac_scene_differs(struct tac_reader *reader)
     TAC_TRY(compare_motions(reader, "loads"));
     /* No key differs: then what the program makes of them does. */
     TAC_TRY(tac_scene_fail(reader, "",
-                           "is read by this version (%s) in another way than when the checkpoint was written; use "
-                           "the version that wrote it, or start anew without --restart",
+                           "is read by this version (%s) otherwise than when the checkpoint was written; use "
+                           "the version that wrote it, or start again without --restart",
                            tac_version()));
 done:
     return err;

@@ -1,4 +1,4 @@
-/* hash.c: SHA-256 over what determines the trajectory, in a fixed order and byte order.
+/* hash.c: computes the SHA-256 over everything that determines the trajectory, in a fixed order and byte order.
  *
  * Covered: the quantum, gravity, contact, clocks, the placed vertices with their masses, velocities and scripts,
  * elements, what each body's material does, the paths of the scripts, and the loads.  Left out: names, paths, time.end,

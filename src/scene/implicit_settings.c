@@ -247,7 +247,7 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
-/* What asks for the state now and then. */
+/* Checks the keys that need the state at intervals. */
 static enum tac_err check_multiple(struct tac_reader *reader, const char *where, double every_s)
 {
     if (is_multiple(reader->scene, every_s))
@@ -315,7 +315,7 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
         return TAC_OK;
     if (s->discovery.mode != TAC_DISCOVER_SPECULATE)
         TAC_TRY(tac_scene_fail(reader, "discovery.mode",
-                               "is another than \"speculate\", but the implicit integrator finds contacts in one way "
+                               "is another than \"speculate\", but the implicit integrator has one mode of discovery "
                                "only; leave the key out"));
     if (s->clocks.mode != TAC_CLOCKS_NESTED)
         TAC_TRY(tac_scene_fail(reader, "clocks.mode",

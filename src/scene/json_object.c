@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sentence is one line whatever the scene holds. */
+/* A sentence is one line for any contents of the scene. */
 static void one_line(char *text)
 {
     for (; *text != '\0'; text++)

@@ -1,5 +1,5 @@
-/* kind.h: kinds of forces, as reports, counters and checkpoints number and name them.  Several rooms use them, so they
- * are defined in the lowest one.  elements/element.h says what an element is.
+/* kind.h: declares the kinds of forces, with their numbers and names in reports, counters and checkpoints.  Several
+ * rooms use them, so they are defined in the lowest one.  elements/element.h says what an element is.
  *
  * Order of the kicks of one instant: gravity; the elements in the order of their table (elements/element.h); contact,
  * with the limits of stretch; dampers; loads.  The numbers of kinds stand in checkpoints, so they never change:
@@ -28,7 +28,7 @@ enum {
     TAC_KINDS = TAC_KIND_ADDED + TAC_ELEMENTS - TAC_FIRST_ELEMENTS /* most kinds */
 };
 
-/* Local. The names of all kinds of forces in reports, by number; NULL behind the last. */
+/* Local. Lists the names of all kinds of forces in reports, by number, and NULL after the last. */
 void tac_kind_names(const struct tac_ctx *ctx, const char *name[TAC_KINDS + 1]);
 
 /* Return the kind of the table's element k, and the element of a kind; -1: the kind is no element. */

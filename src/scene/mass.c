@@ -171,8 +171,8 @@ static void centre_of_mass(const struct tac_reader *reader, tac_lid index, doubl
         centre[k] = largest > 0 ? tac_accum_value(&sum[k]) / tac_accum_value(&sum[3]) : 0;
 }
 
-/* Uniform speed in a uniform direction.  The counter is the vertex's number in the scene, so that two bodies with one
- * seed do not move alike. */
+/* Chooses a uniform speed in a uniform direction.  The counter is the vertex's number in the scene, so that two bodies
+ * with one seed do not move alike. */
 static void random_velocity(const struct tac_scene *scene, const struct tac_body *body, tac_lid vertex, double out[3])
 {
     uint64_t seed = (uint64_t)body->seed, counter = 4 * (uint64_t)vertex;

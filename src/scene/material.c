@@ -194,7 +194,7 @@ done:
     return err;
 }
 
-/* One of contact.pairs: what it does not tell is the scene's. */
+/* Reads one of contact.pairs; keys that it does not have are those of the scene. */
 static enum tac_err read_law(struct tac_reader *reader, json_t *object, const char *where, struct tac_contact_law *law)
 {
     static const struct tac_field fields[] = {

@@ -1,4 +1,4 @@
-/* outputs.c: the section `output` of a scene: checkpoints, and what is written beside positions and velocities.  None
+/* outputs.c: reads the section `output` of a scene: checkpoints, and the output beside positions and velocities. None
  * of it has an influence on the trajectory, and the scene's hash leaves it out. */
 #include "scene/scene_read.h"
 
@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* What the section's table tells; a count comes as 64 bits. */
+/* The values of the section's table; a count has 64 bits. */
 struct output {
     double every_s, every_t;
     int64_t keep;

@@ -1,5 +1,5 @@
-/* resume.c: the scene that a checkpoint goes on with.  It is read like a new one, but the bodies' geometry may be the
- * checkpoint's; at the end its hash must be the checkpoint's. */
+/* resume.c: makes the scene with which a checkpoint goes on. It is read like a new one, but the bodies' geometry may be
+ * the checkpoint's; at the end its hash must be the checkpoint's. */
 #include "base/exchange.h"
 #include "scene/scene_read.h"
 
@@ -53,7 +53,7 @@ static enum tac_err fail_stored(struct tac_reader *reader, const char *what)
 {
     return tac_fail(reader->ctx, TAC_ERR_INPUT,
                     "the checkpoint holds a scene that this version (%s) cannot go on with: %s; use the version that "
-                    "wrote it, or start anew without --restart",
+                    "wrote it, or start again without --restart",
                     tac_version(), what);
 }
 
@@ -215,7 +215,7 @@ static bool is_file(const json_t *mesh)
     return kind != NULL && strcmp(kind, "file") == 0;
 }
 
-/* Is the file of a mesh gone, by what rank 0 sees while ranks read together? */
+/* Returns whether the file of a mesh is missing; while ranks read together, rank 0 decides that. */
 static bool is_gone(struct tac_reader *reader, const char *path, int *why)
 {
     int reported[2] = {access(path, R_OK) != 0, errno};
@@ -233,7 +233,7 @@ enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char
     if (resume == NULL || (size_t)index >= resume->body_count)
         return TAC_OK;
     if (reader->spread)
-        TAC_TRY(tac_reader_agree(reader, TAC_OK)); /* ranks that have failed already are met here */
+        TAC_TRY(tac_reader_agree(reader, TAC_OK)); /* ranks that have failed already wait in this agreement */
     if (resume->from_stored) {
         TAC_TRY(tac_scene_placed_alike(reader, body, index)); /* --set may have moved it */
     } else {
@@ -265,7 +265,7 @@ static void add_mass(uint64_t *sum, tac_gid id, double mass)
     *sum += tac_hash64((uint64_t)id, bits);
 }
 
-/* Collective while spread. The masses are made from the geometry anew; that they are the same costs little to see. */
+/* Collective while spread. The masses are computed from the geometry again; the comparison costs little. */
 static bool same_masses(const struct tac_reader *reader, const struct tac_geometry *g)
 {
     const struct tac_scene *scene = reader->scene;
@@ -352,7 +352,8 @@ done:
     json_decref(reader->names);
     json_decref(reader->resume->stored);
     free(reader->resume->begin);
-    /* While rows are spread over the ranks, all ranks may know of the failure already; then none comes here for it. */
+    /* While rows are spread over the ranks, the ranks may have agreed on the failure already; then none calls this
+     * function for it. */
     if (!reader->agreed)
         err = tac_agree(ctx, err);
     if (err || reader->resume->differs) {

@@ -1,5 +1,6 @@
-/* scene.c: a scene from its file to its arrays: load, --set, then the parts in their order; the rest is in settings.c,
- * material.c, body.c, motion.c, mass.c and hash.c; resume.c does the same for a scene that goes on from a checkpoint.
+/* scene.c: reads a scene from its file into its arrays: it loads the text, applies --set, and calls the parts in their
+ * order. The parts are in settings.c, material.c, body.c, motion.c, mass.c and hash.c. resume.c does the same for a
+ * scene that goes on from a checkpoint.
  */
 #include "scene/scene_read.h"
 
@@ -177,7 +178,8 @@ enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set
     free(reader->rows);
     free(reader->motion);
     json_decref(reader->names);
-    /* While rows are spread over the ranks, all ranks may know of the failure already; then none comes here for it. */
+    /* While rows are spread over the ranks, the ranks may have agreed on the failure already; then none calls this
+     * function for it. */
     if (!reader->agreed)
         err = tac_agree(ctx, err);
     if (err == TAC_OK && ctx->size > 1)

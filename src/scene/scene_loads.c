@@ -151,7 +151,7 @@ static enum tac_err add_load(struct tac_reader *reader, tac_lid body, tac_lid lo
     enum tac_err err = TAC_OK;
     TAC_TRY(sets_before(reader, body, selection, &set, &count));
     if (count > (size_t)(TAC_MOST_ELEMENTS - first))
-        err = tac_scene_fail(reader, "loads", "overlap in too many ways; join some of them");
+        err = tac_scene_fail(reader, "loads", "overlap in too many combinations; join some of them");
     if (err == TAC_OK)
         err = tac_grow(reader->ctx, &scene->settings->load_set, capacity, (size_t)first + count,
                        sizeof *scene->settings->load_set);
@@ -240,7 +240,7 @@ done:
     return err;
 }
 
-/* ---- what they act on ---- */
+/* ---- the elements on which they act ---- */
 
 struct block_sets {
     tac_lid first;

@@ -1,8 +1,8 @@
-/* scene_read.h: the parts of the scene's reader, and how they read one JSON object.
+/* scene_read.h: declares the parts of the scene's reader, and the functions with which they read one JSON object.
  *
  * Each object of the format is a table of `struct tac_field`; tac_fields_read() checks it against the table (unknown
- * keys, types, ranges), stores the values and writes the defaults back into the JSON, which
- * so becomes the resolved scene.  What a table cannot say (references, lists, meshes) is code next to it.
+ * keys, types, ranges), stores the values and writes the defaults back into the JSON, which so becomes the resolved
+ * scene.  References, lists and meshes, which a table cannot describe, are code next to it.
  */
 #ifndef TACTUS_SCENE_SCENE_READ_H
 #define TACTUS_SCENE_SCENE_READ_H
@@ -46,7 +46,7 @@ struct tac_pieces;
 
 struct tac_reader {
     struct tac_ctx *ctx;     /* borrowed */
-    const char *file;        /* borrowed; the scene's path, as given; of a text, what it is called in sentences */
+    const char *file;        /* borrowed; the scene's path, as given; of a text, its name in sentences */
     const char *text;        /* borrowed; the scene's JSON; NULL: it is in the file */
     const char *folder;      /* borrowed; where the text's relative paths start; NULL: the current folder */
     const char *setter;      /* borrowed; what brings assignments, in sentences; NULL: --set */
@@ -62,7 +62,7 @@ struct tac_reader {
 
     /* While it is being read, the scene's arrays hold the rows of this rank: all rows, unless `spread`. */
     const struct tac_spread *spread;     /* not NULL: the meshes are spread over the ranks, and reading is collective */
-    bool agreed;                         /* all ranks know of the failure already */
+    bool agreed;                         /* all ranks have agreed on the failure already */
     int64_t smallest;                    /* rows of a mesh from which on no rank reads or makes it whole */
     tac_lid total[TAC_TABLES];           /* rows of the scene so far */
     struct tac_rows (*rows)[TAC_TABLES]; /* owned, (body_count) */
@@ -99,7 +99,8 @@ struct tac_resume {
 struct tac_reader tac_reader_of(struct tac_ctx *ctx, const struct tac_scene_source *source);
 /* Local, or collective while spread: makes a failure of one rank the failure of all. */
 enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
-/* Local. Collective functions return the same code on all ranks: notes that this one has been agreed upon. */
+/* Local. Notes that the ranks have agreed on this code, as after a collective function, which returns the same code on
+ * all ranks. */
 enum tac_err tac_reader_agreed(struct tac_reader *reader, enum tac_err err);
 
 enum tac_field_kind {
@@ -137,10 +138,10 @@ struct tac_shown {
 };
 struct tac_shown tac_shown(double value);
 
-/* Local. "a string", "an array", ...: for sentences. */
+/* Local. Returns "a string", "an array", ..., for sentences. */
 const char *tac_json_type(const json_t *value);
 
-/* Local. where + "." + key into out; where "" gives key. */
+/* Local. Writes where + "." + key into out; where "" gives key. */
 void tac_where(char out[TAC_WHERE], const char *where, const char *key);
 void tac_where_index(char out[TAC_WHERE], const char *where, size_t index);
 
@@ -150,11 +151,11 @@ enum tac_err tac_fields_read(struct tac_reader *reader, json_t *object, const ch
 /* Local. Reads one value by its field; where: its JSON path. */
 enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
                             const char *where, void *base);
-/* Local. The object under `key` of `parent`, made empty where it is missing; borrowed. */
+/* Local. Gets the object under `key` of `parent`, which is made empty if it is missing; borrowed. */
 enum tac_err tac_section(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
-/* Local. The array under `key`, made empty where missing; borrowed. */
+/* Local. Gets the array under `key`, which is made empty if it is missing; borrowed. */
 enum tac_err tac_list(struct tac_reader *reader, json_t *parent, const char *where, const char *key, json_t **out);
-/* Local. Single values.  A number comes without the sign of zero. */
+/* Local. Read single values. A zero has no sign. */
 enum tac_err tac_number(struct tac_reader *reader, const json_t *value, const char *where, double *out);
 enum tac_err tac_integer(struct tac_reader *reader, const json_t *value, const char *where, int64_t min, int64_t max,
                          int64_t *out);
@@ -167,14 +168,14 @@ enum tac_err tac_copy(struct tac_ctx *ctx, const char *text, char **out);
 /* The parts, in the order they run. */
 enum tac_err tac_scene_set(struct tac_reader *reader, json_t *root, const char *assignment);
 enum tac_err tac_scene_read_settings(struct tac_reader *reader, json_t *root);
-/* units.c. The scene's key `units`. */
+/* units.c. Reads the scene's key `units`. */
 enum tac_err tac_scene_read_units(struct tac_reader *reader, json_t *root);
-/* outputs.c. The scene's section `output`; and its histories, when bodies are there.  Collective while spread. */
+/* outputs.c. Read the scene's section `output`; and its histories, after the bodies.  Collective while spread. */
 enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
 void tac_scene_free_histories(struct tac_output_settings *output);
-/* implicit_settings.c. The section `integrator` of that kind, after `clocks`; and, when all has been read, what has no
- * meaning with it or is not there yet. */
+/* implicit_settings.c. Read the section `integrator` of that kind, after `clocks`; and, when all has been read, refuse
+ * keys that have no meaning with it or are not implemented. */
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
 /* times.c.  Returns the quantum of a scene that does not give one; its end must be known.  It is 2^-46 s, or the next
@@ -193,10 +194,10 @@ size_t tac_scene_section_fields(const struct tac_reader *reader, struct tac_fiel
 enum tac_err tac_scene_read_sections(struct tac_reader *reader, json_t *object, const char *where,
                                      struct tac_material *material);
 enum tac_err tac_scene_find_material(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
-/* `contact`: the scene's section; after the materials. */
+/* Reads the laws of `contact`, the scene's section, after the materials. */
 enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_bodies(struct tac_reader *reader, json_t *root);
-/* `contact`: the scene's section. */
+/* Reads contact.ignore; `contact`: the scene's section. */
 enum tac_err tac_scene_read_ignore(struct tac_reader *reader, json_t *contact);
 enum tac_err tac_scene_read_motions(struct tac_reader *reader, json_t *root);
 /* Read the paths of motions and the values of loads again, into empty arrays.  Bodies and vertices are not read. */
@@ -221,13 +222,13 @@ enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, cons
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
                             double *knot_t_s, tac_lid *count, const json_t **value);
-/* positions.c. Collective while spread. The course of a motion by a file of positions, or by a body that one moves; the
- * motions with files must have been read. */
+/* positions.c. Collective while spread. Read the course of a motion by a file of positions, or by a body that such a
+ * motion moves; the motions with files must have been read. */
 enum tac_err tac_scene_read_positions(struct tac_reader *reader, json_t *positions, const char *where, tac_lid body,
                                       struct tac_motion *motion);
 enum tac_err tac_scene_read_follow(struct tac_reader *reader, json_t *follow, const char *where,
                                    struct tac_motion *motion);
-/* Collective while spread. Reads all knots of motion `index`, for the hash, and refuses what is too fast. */
+/* Collective while spread. Reads all knots of motion `index`, for the hash, and refuses speeds that are too large. */
 enum tac_err tac_scene_check_positions(struct tac_reader *reader, tac_lid index);
 /* Local. Takes the knots of a motion that did not change; the file is shared. */
 enum tac_err tac_motion_copy_course(struct tac_reader *reader, const struct tac_motion *from,
@@ -246,11 +247,11 @@ enum tac_err tac_scene_velocities(struct tac_reader *reader);
 /* Warns of values that are valid but hardly what was meant. sets_thickness: the scene itself says what
  * contact.thickness is. */
 enum tac_err tac_scene_doubts(struct tac_reader *reader, bool sets_thickness);
-/* plausible.c. The part of it about numbers and meshes.  is_free: (bodies) 1: the body has a vertex that is free at
- * some time.
+/* plausible.c. Does the part about numbers and meshes.  is_free: (bodies) 1: the body has a vertex that is free at some
+ * time.
  */
 enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *is_free);
-/* sizes.c. The part of it about sizes that do not fit the units that the scene tells.  Collective while spread. */
+/* sizes.c. Does the part about sizes that do not fit the units that the scene declares.  Collective while spread. */
 enum tac_err tac_scene_doubt_units(struct tac_reader *reader);
 /* Sets scene->fastest, and refuses a scene in which something starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
@@ -273,39 +274,41 @@ enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *wher
                                      const char *what, tac_lid number, const char *size);
 
 /* Spread: collective counterparts of the above.  See spread.c. */
-/* Local. Of a table of `total` rows of a body (its index): the rank that has row `number`; the rows that a rank has. */
+/* Local. For a table of `total` rows of a body (its index): return the rank that has row `number`; and the rows that a
+ * rank has. */
 int tac_spread_rank(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid number);
 void tac_spread_block(const struct tac_ctx *ctx, tac_lid body, tac_lid total, tac_lid *first, tac_lid *count);
-/* Local. The rows of a mesh of which a rank can read (HDF5) or make some alone; 0 where it is needed as a whole, or
- * where something is wrong with it. */
+/* Local. Returns the number of rows of a mesh of which a rank can read (HDF5) or make a part alone; 0 if the mesh is
+ * needed as a whole, or has an error. */
 int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, const char *base_dir);
-/* Collective. Positions of n vertices of a body (numbers below `total`) from the ranks' blocks x, of which ours starts
- * at number `first`. */
+/* Collective. Gets the positions of n vertices of a body (numbers below `total`) from the ranks' blocks x, of which
+ * ours starts at number `first`. */
 enum tac_err tac_spread_ask(struct tac_ctx *ctx, enum tac_err err, tac_lid body, tac_lid total, size_t n,
                             const tac_gid *number, tac_lid first, const double *x, double *out);
 enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json_t *spec, const char *where,
                              enum tac_mesh_want want, struct tac_mesh **out, struct tac_extent *extent);
 enum tac_err tac_spread_lump(struct tac_reader *reader, tac_lid body, const char *where, double density);
 
-/* Collective. Reads reader->file, with settings, into reader->scene; what tac_scene_read() is made of. */
+/* Collective. Reads reader->file, with settings, into reader->scene; tac_scene_read() calls it. */
 enum tac_err tac_scene_read_by(struct tac_reader *reader, const char *const *set, int set_count);
-/* scene.c, for resume.c: everything from the JSON; `root` becomes the resolved scene. */
+/* scene.c, for resume.c. Makes everything from the JSON; `root` becomes the resolved scene. */
 enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_load(struct tac_reader *reader, json_t **out);
 enum tac_err tac_scene_find_base(struct tac_reader *reader);
-/* scene.c, for resume.c. While spread, ranks follow the text together: it must be the same.  Collective. */
+/* scene.c, for resume.c. Collective. Checks, while spread, that all ranks have the same text. */
 enum tac_err tac_reader_compare_texts(struct tac_reader *reader);
-/* resume.c, for body.c; collective while spread: the mesh of a body whose geometry is the checkpoint's, placed already,
- * or its rows that are of this rank; *mesh stays NULL where the body's own mesh is to be made. */
+/* resume.c, for body.c; collective while spread. Makes the placed mesh of a body whose geometry is that of the
+ * checkpoint, or this rank's rows of it; *mesh stays NULL if the body's own mesh has to be made. */
 enum tac_err tac_resume_mesh(struct tac_reader *reader, json_t *body, const char *where, tac_lid index,
                              struct tac_mesh **mesh, struct tac_extent *extent);
-/* resume.c: what tac_scene_resume() is made of; reader->resume has the geometry, and tells whether there is a scene
- * file.  The scene is in reader->scene. */
+/* resume.c. Does the work of tac_scene_resume(); reader->resume has the geometry, and whether there is a scene file.
+ * The scene is in reader->scene. */
 enum tac_err tac_scene_resume_by(struct tac_reader *reader, const char *const *set, int set_count, const json_t *stored,
                                  const char *stored_sha256);
-/* differ.c: the first key in which the scene read differs from the stored one, of those that count; TAC_ERR_INPUT. */
+/* differ.c. Fails with TAC_ERR_INPUT, naming the first key in which the scene differs from the stored one, of those
+ * that the hash covers. */
 enum tac_err tac_scene_differs(struct tac_reader *reader);
-/* differ.c: the same for what places body `index`, whose mesh is not made; TAC_OK if nothing differs. */
+/* differ.c. Does the same for the keys that place body `index`, whose mesh is not made; TAC_OK if nothing differs. */
 enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index);
 
 #endif

@@ -158,8 +158,8 @@ static const struct tac_field discovery_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* `accuracy` stands for the safeties that are not given.  In the resolved scene they stand in its place: so that scene
- * has one meaning whatever the levels become, and the hash of a scene is that of the safeties. */
+/* `accuracy` sets the safeties that are not given. The resolved scene has these safeties instead of it, so its meaning
+ * does not change if the levels change, and the hash of a scene is that of the safeties. */
 static enum tac_err apply_accuracy(struct tac_reader *reader, json_t *clocks)
 {
     enum tac_err err = TAC_OK;

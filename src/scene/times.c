@@ -1,8 +1,8 @@
-/* times.c: the quantum of a scene, and its times in quanta: its end, and the grid that frames lie on.
+/* times.c: computes the quantum of a scene, and its times in quanta: its end, and the grid on which frames lie.
  *
  * A user writes a time between frames in decimal, and 30 times 0.02 is to be 0.6.  The double nearest to 0.02 is not
- * 0.02, so frame k is worked out from the shortest decimal that reads back as that double, which is what the user
- * wrote: in whole numbers, rounded once. */
+ * 0.02, so the time of frame k is computed from the shortest decimal that reads back as that double, which is what the
+ * user wrote, in whole numbers, and rounded once. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -213,7 +213,7 @@ static enum tac_err end_too_late(struct tac_reader *reader)
         return tac_scene_fail(
             reader, "time.end",
             "is %s s, over 2^53 of the quanta of %s s that the checkpoint counts time in; end at %s s "
-            "or sooner, or start anew without --restart",
+            "or sooner, or start again without --restart",
             end.text, quantum.text, tac_shown(MOST_QUANTA * scene->settings->quantum_s).text);
     if (scene->settings->quantum_s == 1)
         return tac_scene_fail(reader, "time.end", "is %s s, over 2^53 quanta of 1 s, the largest quantum; end sooner",
@@ -247,11 +247,11 @@ enum tac_err tac_scene_until(struct tac_ctx *ctx, struct tac_scene *scene, doubl
     if (!(t_s > 0))
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s; it must be greater than 0", tac_shown(t_s).text);
     if (!end_fits(t_s, scene->settings->quantum_s))
-        return tac_fail(ctx, TAC_ERR_INPUT,
-                        "--until is %s s, over 2^53 quanta of %s s; end at %s s or sooner, or start anew with a later "
-                        "time.end",
-                        tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text,
-                        tac_shown(MOST_QUANTA * scene->settings->quantum_s).text);
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "--until is %s s, over 2^53 quanta of %s s; end at %s s or sooner, or start again with a later time.end",
+            tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text,
+            tac_shown(MOST_QUANTA * scene->settings->quantum_s).text);
     if (in_quanta(scene, t_s) < 1)
         return tac_fail(ctx, TAC_ERR_INPUT, "--until is %s s, which rounds to no quantum of %s s; end later",
                         tac_shown(t_s).text, tac_shown(scene->settings->quantum_s).text);

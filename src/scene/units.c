@@ -1,5 +1,5 @@
-/* units.c: the system of units that a scene says it is in.  Numbers are never converted: the names go to whoever shows
- * numbers, and the factors to the warnings about numbers that are hardly meant. */
+/* units.c: reads the system of units that a scene declares. Numbers are never converted. The names are used where
+ * numbers are shown, and the factors by the warnings about implausible numbers. */
 #include "scene/scene_read.h"
 
 #include <string.h>

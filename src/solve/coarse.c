@@ -1,12 +1,12 @@
-/* coarse.c: rigid modes of subdomains, and what E becomes: a dense matrix, or the next level. */
+/* coarse.c: computes the rigid modes of subdomains, and makes E a dense matrix or the next level. */
 #include "base/exchange.h"
 #include "solve/levels.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A mode that is longer than others only by this part of its length (squared) depends on them; likewise a subdomain
- * that is that small against its distance from the origin is a point. */
+/* A mode depends on others if only this part of its squared length is independent of them. Likewise a subdomain is a
+ * point if it is that small against its distance from the origin. */
 static const double DEPENDENT = 1e-8, POINT = 1e-24;
 
 int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, double basis[TAC_MODES][TAC_MODES],
@@ -22,7 +22,7 @@ int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, doubl
     memset(basis, 0, sizeof(double) * TAC_MODES * TAC_MODES);
     memset(turn, 0, sizeof(double) * TAC_MODES * TAC_MODES);
     /* Cholesky of the Gram matrix, mode by mode: gram = factor factor^T, and the basis is its inverse transposed.  The
-     * way back, for modes that depend on others too, is the factor transposed. */
+     * inverse map, also for modes that depend on others, is the factor transposed. */
     for (int j = 0; j < TAC_MODES; j++) {
         double pivot = gram[j][j];
         for (int k = 0; k < j; k++)
@@ -53,12 +53,12 @@ int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, doubl
     return dropped;
 }
 
-/* Centre and sums of one subdomain. */
+/* Computes the centre and the sums of one subdomain. */
 struct shape {
     double centre[3], far2, gram[TAC_MODES][TAC_MODES];
 };
 
-/* What the modes do at a node with arm d and translation t: 3 rows of 6. */
+/* Writes the motions of a node with arm d and translation t: 3 rows of 6. */
 static void motions(const double *arm, double out[3][TAC_MODES])
 {
     const double t = arm[3];
@@ -73,7 +73,7 @@ static void motions(const double *arm, double out[3][TAC_MODES])
     out[2][4] = -arm[0];
 }
 
-/* The same for a node that is a half of a subdomain, whose values for a motion about its own place are `turn`. */
+/* Does the same for a node that is a half of a subdomain; `turn`: its values for a motion about its own centre. */
 static void turned_motions(const double *turn, const double *arm, double *out)
 {
     for (int c = 0; c < 3; c++, turn += TAC_MODES, out += TAC_MODES) {
@@ -101,7 +101,7 @@ static void find_centre(const struct tac_local_system *local, const struct tac_s
         shape->centre[c] = weight > 0 ? sum[c] / weight : 0;
 }
 
-/* Arms or motions of a subdomain's nodes, and the sum of Z^T Z. */
+/* Computes the arms or motions of a subdomain's nodes, and the sum of Z^T Z. */
 static void find_gram(const struct tac_local_system *local, const struct tac_subdomain *s, const double *turn,
                       struct tac_coarse *out, struct shape *shape)
 {
@@ -143,7 +143,7 @@ done:
     return err;
 }
 
-/* Modes of this rank's subdomains. */
+/* Computes the modes of this rank's subdomains. */
 static void make_modes(struct tac_ctx *ctx, const struct tac_local_system *local, const double *turn,
                        struct tac_coarse *out)
 {
@@ -164,7 +164,7 @@ static void make_modes(struct tac_ctx *ctx, const struct tac_local_system *local
         tac_nodes_halo_refresh(local->halo, out->motion, 18 * sizeof *out->motion);
 }
 
-/* Records of all ranks, on all ranks, in *all (owned by the caller), in the order of the ranks. */
+/* Gathers the records of all ranks on all ranks, in *all (owned by the caller), in the order of the ranks. */
 static enum tac_err share(struct tac_ctx *ctx, size_t mine, const void *record, size_t size, void *all, size_t *total)
 {
     enum tac_err err;
@@ -189,7 +189,7 @@ done:
     return err;
 }
 
-/* Where the values of all subdomains are in messages that all ranks share. */
+/* Sets where the values of all subdomains are in messages that all ranks share. */
 static enum tac_err make_message(struct tac_ctx *ctx, const struct tac_local_system *local, size_t total,
                                  const struct tac_coarse_node *node, struct tac_coarse *out)
 {
@@ -250,7 +250,7 @@ done:
     return err;
 }
 
-/* E on every rank: dense, or a level that each works on alone. */
+/* Makes E on every rank: dense, or a level that every rank solves by itself. */
 static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_system *local,
                                     const struct tac_coarse_plan *plan, bool dense, size_t mine,
                                     const struct tac_coarse_block *block, struct tac_coarse *out)
@@ -282,7 +282,8 @@ done:
     return err;
 }
 
-/* E as a level whose rows lie on the ranks of their subdomains: those of the row's rank that another has made go there.
+/* Makes E a level whose rows lie on the ranks of their subdomains. Blocks that another rank has made are sent to the
+ * rank of their row.
  */
 static enum tac_err make_next(struct tac_ctx *ctx, const struct tac_local_system *local,
                               const struct tac_coarse_plan *plan, size_t *mine, struct tac_coarse_block **block,

@@ -1,19 +1,19 @@
-/* coarse.h: the coarse space of the solver, up to six rigid modes of each subdomain, and its part of the
+/* coarse.h: declares the coarse space of the solver, up to six rigid modes of each subdomain, and its part of the
  * preconditioner.
  *
  * Node i moves by t_i a + w x d_i under a rigid motion (a, w) of its subdomain, where d_i is its position less t_i
  * times the subdomain's centre.  The columns of Z are such motions, orthonormal within each subdomain: modes that a
  * single node, or nodes on a line, cannot have are left out.  E = Z^T A Z has blocks of 6x6, one row of them for each
- * subdomain. Either it is dense and factored on every rank, or it is the matrix of a next level (solve/levels.h), whose
- * nodes move as such motions of a subdomain tell: node i's rows of Z are then 3x6 matrices.  With Q = Z E^-1 Z^T,
- * where E^-1 is exact or what the next level makes of it, a coarse step is z = y + Q (r - A y).  Z^T A y is computed as
- * (A Z)^T y, whose columns have few blocks besides those of their own subdomain.
+ * subdomain. Either it is dense and factored on every rank, or it is the matrix of a next level (solve/levels.h). The
+ * nodes of that level have the six motions of a subdomain, so their rows of Z are 3x6 matrices. With Q = Z E^-1 Z^T,
+ * where E^-1 is exact or an approximation by the next level, a coarse step is z = y + Q (r - A y).  Z^T A y is computed
+ * as (A Z)^T y, whose columns have few blocks besides those of their own subdomain.
  *
  *     TAC_TRY(tac_coarse_make(ctx, &local, &plan, &coarse));
  *     tac_coarse_add(&coarse, &local, r, y, z);      z = y + Q (r - A y)
  *     tac_coarse_free(&coarse);
  *
- * Every sum is of one subdomain's nodes, in their order, on one rank.
+ * Every sum is over the nodes of one subdomain, in their order, on one rank.
  */
 #ifndef TACTUS_SOLVE_COARSE_H
 #define TACTUS_SOLVE_COARSE_H
@@ -25,7 +25,7 @@ enum { TAC_MODES = 6 };
 
 struct tac_level;
 
-/* When there are levels, and how large their subdomains are. */
+/* Decides when there are levels, and how large their subdomains are. */
 struct tac_level_rule {
     int64_t flat;  /* up to so many nodes E is dense */
     int64_t most;  /* nodes of a subdomain, where there are levels */
@@ -36,9 +36,9 @@ struct tac_level_rule {
 struct tac_coarse_plan {
     const struct tac_level_rule *rule;
     bool dense;         /* E is dense, however large it is */
-    bool whole;         /* a next level is worked on by every rank as a whole, alone */
-    const double *turn; /* (owned, 18) on coarse levels: 3 rows of 6: a node's values from a motion (a, w) about its own
-                           place; NULL: nodes are points */
+    bool whole;         /* every rank solves a next level as a whole, by itself */
+    const double *turn; /* (owned, 18) on coarse levels: 3 rows of 6: a node's values for a motion (a, w) about its own
+                           centre; NULL: nodes are points */
 };
 
 /* A subdomain as a node of the next level. */
@@ -46,7 +46,7 @@ struct tac_coarse_node {
     tac_gid name;
     int64_t rank;
     double place[4];                   /* centre, and the root of the number of its points */
-    double turn[TAC_MODES][TAC_MODES]; /* to its orthonormal modes from motions (a, w) about the centre */
+    double turn[TAC_MODES][TAC_MODES]; /* from motions (a, w) about the centre to its orthonormal modes */
 };
 
 /* A block of E, row >= column. */
@@ -57,9 +57,9 @@ struct tac_coarse_block {
 };
 
 struct tac_coarse {
-    struct tac_ctx *ctx;                   /* borrowed */
-    int64_t subdomains;                    /* of all ranks */
-    int64_t dropped;                       /* modes of all ranks that depend on others, or are weaker than rounding */
+    struct tac_ctx *ctx; /* borrowed */
+    int64_t subdomains;  /* of all ranks */
+    int64_t dropped;     /* modes of all ranks that depend on others, or whose stiffness is below rounding errors */
     struct tac_coarse_node *node;          /* owned, (local subdomains), until the next level is made */
     double (*basis)[TAC_MODES][TAC_MODES]; /* owned, (local subdomains): columns are (a, w) of each mode */
     double *arm;                           /* owned, (local count, 4): d_i, and t_i; or NULL: */
@@ -72,8 +72,8 @@ struct tac_coarse {
     struct tac_level *next;                /* owned; NULL: E is dense */
     /* Where every rank has all of E: */
     int *count, *start;  /* owned, (ranks): numbers of each rank in the message that all ranks share; or NULL */
-    int *slot;           /* owned, (subdomains): where each is in it */
-    double *all, *value; /* owned, (subdomains, 6) each: as it came, by ascending name */
+    int *slot;           /* owned, (subdomains): place of each in the message */
+    double *all, *value; /* owned, (subdomains, 6) each: as received; by ascending name */
     int *index;          /* owned, (local subdomains): places in `value` */
 };
 
@@ -84,17 +84,18 @@ enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system 
 void tac_coarse_add(struct tac_coarse *coarse, const struct tac_local_system *local, const double *r, double *y,
                     double *z);
 void tac_coarse_free(struct tac_coarse *coarse);
-/* Rows of the dense matrix of this or the last level. */
+/* Returns the number of rows of the dense matrix of this or the last level. */
 int tac_coarse_size(const struct tac_coarse *coarse);
 
 /* ---- the parts ---- */
 
-/* Local. basis, and its inverse, and dropped modes from the sum of Z^T Z of a subdomain, and of the squares of its
- * positions. */
+/* Local. Computes the basis of a subdomain's modes and its inverse, from the sum of Z^T Z and that of the squares of
+ * its positions. Returns the number of dropped modes. */
 int tac_coarse_basis(const double gram[TAC_MODES][TAC_MODES], double far2, double basis[TAC_MODES][TAC_MODES],
                      double turn[TAC_MODES][TAC_MODES]);
-/* Collective. `err`: of the work before. outside and rows of A Z; blocks of E, in *block (owned by the caller), with
- * each at the rank that made it.  weak: modes too weak to be told from rounding are left out. */
+/* Collective. `err`: the caller's error code so far. Computes outside and the rows of A Z, and the blocks of E, in
+ * *block (owned by the caller), each on the rank that made it. weak: modes whose stiffness is below rounding errors are
+ * left out. */
 enum tac_err tac_coarse_rows(struct tac_ctx *ctx, const struct tac_local_system *local, bool weak,
                              struct tac_coarse *out, struct tac_coarse_block **block, size_t *count);
 

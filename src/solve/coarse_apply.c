@@ -1,8 +1,9 @@
-/* coarse_apply.c: the coarse part of the preconditioner: sums over subdomains, the dense solve, rigid motions. */
+/* coarse_apply.c: applies the coarse part of the preconditioner: sums over subdomains, solution with E, rigid
+ * motions. */
 #include "solve/levels.h"
 #include <string.h>
 
-/* Forces and moments of r (6): the rigid motions' transpose. */
+/* Sums the forces and moments of r (6): the transpose of the rigid motions. */
 TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struct tac_subdomain *s,
                                     const double *restrict r, double sum[TAC_MODES])
 {
@@ -20,7 +21,7 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
     }
 }
 
-/* Three rows of six at a node, transposed, times y: numbers 0 to 3 and 2 to 5. */
+/* Multiplies the transpose of three rows of six at a node by y: numbers 0 to 3 and 2 to 5. */
 #define ADD_ROW(row, y)                                                                                                \
     do {                                                                                                               \
         const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
@@ -32,7 +33,7 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
         high2 += tac_load(row + 14) * y2;                                                                              \
     } while (0)
 
-/* The same as sum_forces() where a node's motions are given. */
+/* Does what sum_forces() does, where a node's motions are given. */
 TAC_VERSIONS static void sum_motions(const struct tac_coarse *coarse, const struct tac_subdomain *s,
                                      const double *restrict r, double sum[TAC_MODES])
 {
@@ -72,7 +73,7 @@ TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, cons
     sum[5] -= high0[3];
 }
 
-/* z = y + Z times the coarse values (6). */
+/* Computes z = y + Z times the coarse values (6). */
 TAC_VERSIONS static void add_motion(const struct tac_coarse *coarse, const struct tac_subdomain *s,
                                     const double motion[TAC_MODES], const double *y, double *z)
 {
@@ -87,7 +88,7 @@ TAC_VERSIONS static void add_motion(const struct tac_coarse *coarse, const struc
     }
 }
 
-/* The same where a node's motions are given. */
+/* Does the same where a node's motions are given. */
 static void add_given(const struct tac_coarse *coarse, const struct tac_subdomain *s, const double motion[TAC_MODES],
                       const double *y, double *z)
 {
@@ -102,7 +103,7 @@ static void add_given(const struct tac_coarse *coarse, const struct tac_subdomai
     }
 }
 
-/* back = E^-1 mine, about where there are levels. */
+/* Computes back = E^-1 mine, approximately where there are levels. */
 static void solve(struct tac_coarse *coarse, const struct tac_local_system *local)
 {
     if (coarse->count == NULL) {

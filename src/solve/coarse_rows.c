@@ -1,4 +1,4 @@
-/* coarse_rows.c: the rows of A Z that a rank's subdomains need, and the coarse matrix E = Z^T A Z. */
+/* coarse_rows.c: computes the rows of A Z that a rank's subdomains need, and the coarse matrix E = Z^T A Z. */
 #include "base/exchange.h"
 #include "solve/coarse.h"
 #include <math.h>
@@ -6,13 +6,13 @@
 #include <string.h>
 
 enum { ROW = 3 * TAC_MODES };
-static const double LEAST_PIVOT = 0x1p-40; /* as a dense E leaves out */
+static const double LEAST_PIVOT = 0x1p-40; /* as in a dense E */
 
 struct making {
     const struct tac_local_system *local;
     struct tac_coarse *coarse;
     tac_lid *place;          /* owned, (local count): where a node is among the outside ones of the present subdomain */
-    struct tac_keyed *found; /* owned: outside nodes of it */
+    struct tac_keyed *found; /* owned: outside nodes of the present subdomain */
     size_t found_capacity, outside_capacity;
     tac_lid *outer_row;             /* owned, (local owned): its row in local->outer, or -1 */
     struct tac_coarse_block *block; /* owned */
@@ -41,7 +41,7 @@ static void add_times_arm(double *out, const double *block, bool transposed, con
     }
 }
 
-/* The same at a node whose motions are given. */
+/* Does the same at a node whose motions are given. */
 static void add_times_motion(double *out, const double *block, bool transposed, const double *motion)
 {
     for (int c = 0; c < 3; c++)
@@ -61,7 +61,7 @@ static void add_times_motions(double *out, const double *block, bool transposed,
         add_times_motion(out, block, transposed, coarse->motion + ROW * (size_t)node);
 }
 
-/* The nodes outside subdomain k that its rows reach, by ascending id. */
+/* Lists the nodes outside subdomain k that its rows reach, by ascending id. */
 static enum tac_err find_outside(struct tac_ctx *ctx, struct making *m, int k)
 {
     enum tac_err err = TAC_OK;
@@ -93,7 +93,7 @@ done:
     return err;
 }
 
-/* Rows of A Z for subdomain k: each is a sum over its nodes in their order. */
+/* Computes the rows of A Z of subdomain k. Each is a sum over its nodes in their order. */
 static void sum_rows(struct making *m, int k)
 {
     const struct tac_local_system *local = m->local;
@@ -155,8 +155,8 @@ static void to_bases(double value[TAC_MODES][TAC_MODES], const double left[TAC_M
         }
 }
 
-/* Leaves a subdomain's modes out whose stiffness is not more than rounding of the others': the incomplete factors of
- * the next level need positive blocks on the diagonal.  value: the subdomain's own block of E. */
+/* Drops the modes of a subdomain whose stiffness is below the rounding errors of the others, because the incomplete
+ * factors of the next level need positive diagonal blocks. value: the subdomain's own block of E. */
 static void leave_weak(const double value[TAC_MODES][TAC_MODES], struct tac_coarse *coarse, int k)
 {
     double factor[TAC_MODES][TAC_MODES] = {{0}};
@@ -180,7 +180,7 @@ static void leave_weak(const double value[TAC_MODES][TAC_MODES], struct tac_coar
     }
 }
 
-/* Rows of A Z of all subdomains, and modes that are too weak. */
+/* Computes the rows of A Z of all subdomains, and drops modes that are too weak. */
 static enum tac_err make_rows(struct tac_ctx *ctx, struct making *m, bool weak)
 {
     enum tac_err err;
@@ -228,7 +228,7 @@ static void answer_basis(const void *known, tac_gid name, void *record)
     memcpy(record, m->coarse->basis[low], sizeof m->coarse->basis[low]);
 }
 
-/* The bases of subdomains of other ranks that are next to ours. */
+/* Gets the bases of those subdomains of other ranks that are next to ours. */
 static enum tac_err ask_bases(struct tac_ctx *ctx, struct making *m)
 {
     enum tac_err err;
@@ -269,7 +269,8 @@ done:
     return err;
 }
 
-/* Column k of E: its own block, and those of subdomains with a larger name.  block_of: (own and other subdomains), -1.
+/* Computes column k of E: its own block, and those of subdomains with a larger name.  block_of: (own and other
+ * subdomains), -1.
  */
 static enum tac_err sum_blocks(struct tac_ctx *ctx, struct making *m, int k, const int32_t *number, int64_t *block_of)
 {
@@ -310,13 +311,13 @@ done:
     return err;
 }
 
-/* Blocks of E in columns of this rank's subdomains. */
+/* Computes the blocks of E in the columns of this rank's subdomains. */
 static enum tac_err make_blocks(struct tac_ctx *ctx, struct making *m)
 {
     enum tac_err err;
     const struct tac_local_system *local = m->local;
     const size_t near = (size_t)local->subdomains + m->ghosts;
-    int32_t *number = NULL; /* of each node's subdomain: among our own, and behind them those of other ranks */
+    int32_t *number = NULL; /* of each node's subdomain: our own first, then those of other ranks */
     int64_t *block_of = NULL;
     TAC_TRY(tac_alloc_brief(ctx, (size_t)local->count, sizeof *number, &number));
     TAC_TRY(tac_alloc_brief(ctx, near, sizeof *block_of, &block_of));

@@ -1,4 +1,4 @@
-/* dense.c: Cholesky factors of a dense matrix by panels, and solving with them. */
+/* dense.c: computes the Cholesky factor of a dense matrix by panels, and solves with it. */
 #include "solve/dense.h"
 #include "base/four.h"
 #include <float.h>
@@ -28,7 +28,7 @@ done:
     return err;
 }
 
-/* The square block on the diagonal, columns [begin, end); `first`: the diagonal of the matrix. */
+/* Factors the square block on the diagonal, columns [begin, end); `first`: the diagonal of the matrix. */
 static void factor_corner(struct tac_dense *d, int begin, int end, const double *first)
 {
     for (int j = begin; j < end; j++) {
@@ -54,7 +54,7 @@ static void factor_corner(struct tac_dense *d, int begin, int end, const double 
     }
 }
 
-/* Rows under the corner, `panel` (PANEL, stride): column k of the factor lies along panel + k * stride. */
+/* Computes the rows below that block, `panel` (PANEL, stride): column k of the factor lies along panel + k * stride. */
 TAC_VERSIONS static void factor_below(struct tac_dense *d, int begin, int end, double *restrict panel)
 {
     const int n = d->size, stride = d->stride;
@@ -84,7 +84,7 @@ TAC_FOUR_INLINE tac_four load(const double *at)
     return v;
 }
 
-/* Four rows and eight columns of what is right of the panel. */
+/* Updates four rows and eight columns to the right of the panel. */
 TAC_FOUR_INLINE void update_tile(double *const row[4], int i, int j, int stride, int count, const double *panel)
 {
     tac_four sum[4][2] = {{{0}}};
@@ -105,7 +105,8 @@ TAC_FOUR_INLINE void update_tile(double *const row[4], int i, int j, int stride,
     }
 }
 
-/* Rows and columns from `end` on, in tiles that begin at multiples of 4 and 8; some of a tile may be of no use. */
+/* Updates the rows and columns from `end` on, in tiles that begin at multiples of 4 and 8; parts of a tile may be
+ * unused. */
 TAC_VERSIONS static void update(struct tac_dense *d, int begin, int end, const double *restrict panel)
 {
     for (int i = end / 4 * 4; i < d->size; i += 4) {

@@ -1,6 +1,5 @@
-/* dense.h: Cholesky factors of a small dense matrix that every rank has, with the same bits on all of them.
- *
- * Pivots that are not positive, or tiny against what the diagonal was, leave their unknown out: it stays 0.
+/* dense.h: declares the Cholesky factor of a small dense matrix that every rank has, with the same bits on all of them.
+ * Where a pivot is not positive, or tiny against the original diagonal, its unknown is left out: it stays 0.
  *
  *     TAC_TRY(tac_dense_make(ctx, n, &dense));
  *     tac_dense_row(&dense, i)[j] = ...;           j <= i
@@ -8,8 +7,8 @@
  *     tac_dense_solve(&dense, w);                  in place
  *     tac_dense_free(&dense);
  *
- * The factor is kept in single precision. What that changes of L changes a soft mode of L L^T by its square only, so
- * the product stays as good as an ill-conditioned matrix needs it.
+ * The factor is kept in single precision. An error of L changes a soft mode of L L^T only by its square, so the product
+ * stays accurate enough for an ill-conditioned matrix.
  */
 #ifndef TACTUS_SOLVE_DENSE_H
 #define TACTUS_SOLVE_DENSE_H
@@ -19,7 +18,7 @@
 struct tac_dense {
     int size, stride;
     double *matrix;  /* owned until the factor is made, (stride, stride): the lower half */
-    float *factor;   /* owned: rows of L below the diagonal, one behind the other, each padded to 8 */
+    float *factor;   /* owned: rows of L below the diagonal, one after the other, each padded to 8 */
     size_t *from;    /* owned, (size): where they begin */
     double *inverse; /* owned, (stride): 1 over L's diagonal; 0: left out */
     double *work;    /* owned, (stride) */

@@ -1,4 +1,4 @@
-/* dots.c: exact dot products over the nodes of all ranks. */
+/* dots.c: computes exact dot products over the nodes of all ranks. */
 #include "solve/dots.h"
 #include <string.h>
 
@@ -18,8 +18,8 @@ void tac_dot_add(const struct tac_local_system *local, const double *a, const do
     add_dot(local->owned, a, b, sum);
 }
 
-/* Limbs from -2^31 to 2^31: carries go up, but the sign of a negative sum does not fill all limbs above it.  Returns
- * the limbs in use. */
+/* Carries limbs into the range from -2^31 to 2^31, so that the sign of a negative sum does not fill all limbs above it.
+ * Returns the range of limbs in use. */
 static struct tac_sum_window settle(struct tac_accum *sum)
 {
     struct tac_sum_window used = {TAC_ACCUM_LIMBS, 0};
@@ -36,7 +36,8 @@ static struct tac_sum_window settle(struct tac_accum *sum)
     return used;
 }
 
-/* Adds up what is in the windows of all ranks, which are the same; false: some rank has more. */
+/* Sums the limbs within the window, which is the same on all ranks. Returns false if some rank uses limbs outside
+ * it. */
 static bool reduce_windows(const struct tac_ctx *ctx, int count, struct tac_accum *sum,
                            const struct tac_sum_window *window, const struct tac_sum_window *used)
 {
@@ -63,7 +64,7 @@ static bool reduce_windows(const struct tac_ctx *ctx, int count, struct tac_accu
     return true;
 }
 
-/* The window of the next sum like this one. */
+/* Computes the window of the next sum of this sort. */
 static struct tac_sum_window widen(const struct tac_accum *sum)
 {
     struct tac_sum_window w = {0, TAC_ACCUM_LIMBS};

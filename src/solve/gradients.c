@@ -1,21 +1,22 @@
-/* gradients.c: conjugate gradients with exact dot products, deflated by the coarse space (A-DEF2).
+/* gradients.c: iterates by conjugate gradients with exact dot products, deflated by the coarse space (A-DEF2).
  *
- * The iteration is that of Hestenes and Stiefel 1952 with the preconditioner of coarse.h.  That one is not symmetric,
- * but acts as a symmetric one does on residuals without a coarse part, Z^T r = 0, as they are after x has been
- * changed by Q r (Tang et al. 2009).  Rounding brings some of that part back; therefore each new direction is
- * made orthogonal to the last one by a product of its own, as Notay 2000 does for preconditioners that vary, and not by
- * the quotient of two r.z.  Without it, tiny systems went on for hundreds of iterations at the last digits.  Dot
- * products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed, and
- * neither does any branch. */
+ * The iteration is that of Hestenes and Stiefel 1952 with the preconditioner of coarse.h.  This preconditioner is not
+ * symmetric, but it is equal to a symmetric one for residuals without a coarse part, Z^T r = 0, and residuals have none
+ * after x has been changed by Q r (Tang et al. 2009).  Rounding errors bring some of that part back. Therefore each new
+ * direction is made orthogonal to the last one by a separate product, as in Notay 2000 for variable preconditioners,
+ * and not by the quotient of two r.z. Without this, tiny systems needed hundreds of iterations for the last digits.
+ * Dot products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed,
+ * and neither does any branch. */
 #include "solve/dots.h"
 #include "solve/invariant.h"
 #include <math.h>
 #include <string.h>
 
 enum { LEAST_ROUGH = 5, MOST_SOFTENED = 4 };
-/* The residual of the recurrence is to be this much smaller than what is asked for; the true one then is, too. */
+/* The residual of the recurrence has to be smaller than the tolerance by this factor, so that the true residual meets
+ * the tolerance. */
 static const double MARGIN = .95;
-/* What the recurrence says is checked, at the latest, when it says that the residual has fallen by this. */
+/* The true residual is computed at the latest when the residual of the recurrence has fallen by this factor. */
 static const double MOST_FALL = 1e-10;
 
 static double dot(const struct tac_invariant *s, const double *a, const double *b, struct tac_sum_window *window)
@@ -80,8 +81,8 @@ static void find_residual(struct tac_invariant *s)
         s->r[i] = s->b[i] - s->q[i];
 }
 
-/* Iterates until the residual's square is `target`; false: the preconditioner has turned out not to be positive, which
- * ends it early. */
+/* Iterates until the square of the residual is `target`. Returns false if the preconditioner is not positive, which
+ * ends the iterations early. */
 static bool iterate(struct tac_invariant *s, double target, const struct tac_solve_rule *rule,
                     struct tac_solve_result *result)
 {
@@ -135,7 +136,7 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
         memcpy(s->r, s->b, n * sizeof *s->r);
     }
     const double all = dot(s, s->b, s->b, NULL);
-    for (;;) { /* again from the true residual, as long as that one falls */
+    for (;;) { /* again from the true residual, as long as it falls */
         const double now = dot(s, s->r, s->r, NULL);
         result->residual = all > 0 ? sqrt(now / all) : 0;
         if (result->residual <= rule->tolerance) {
@@ -160,7 +161,7 @@ void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule 
         }
         const double wanted = MARGIN * MARGIN * rule->tolerance * rule->tolerance * all,
                      least = MOST_FALL * MOST_FALL * now;
-        /* Power steps find less than the largest eigenvalue, so a smoother may, rarely, go too far. */
+        /* Power steps underestimate the largest eigenvalue, so a smoother may, in rare cases, not converge. */
         if (!iterate(s, wanted > least ? wanted : least, rule, result) && s->levels && softened++ < MOST_SOFTENED) {
             tac_soften(&s->local, &s->factor, &s->coarse);
             before = INFINITY;

@@ -1,4 +1,4 @@
-/* incomplete.c: block incomplete Cholesky factors, and solving with them. */
+/* incomplete.c: computes block incomplete Cholesky factors, and solves with them. */
 #include "solve/incomplete.h"
 #include <float.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@ enum { MOST_SHIFTS = 24 };
 
 typedef float tac_four_floats __attribute__((vector_size(16)));
 
-/* The inverse of a symmetric 3x3 block by its Cholesky factor; false where it is not positive.  `against`: pivots are
- * to be more than a tiny part of its diagonal. */
+/* Inverts a symmetric 3x3 block by its Cholesky factor. Returns false if it is not positive. `against`: pivots have to
+ * be larger than a tiny part of the diagonal of this block. */
 static bool invert(const double *a, const double *against, double *out)
 {
     const double p0 = a[0];
@@ -45,7 +45,7 @@ struct work {
     int64_t *place;        /* owned, (local owned): where the present row has a column, or -1 */
 };
 
-/* One subdomain; false at a bad pivot. */
+/* Factors one subdomain. Returns false at a bad pivot. */
 static bool factor_one(const struct tac_local_system *local, const struct tac_subdomain *s, double shift,
                        struct work *w, double *inverse)
 {
@@ -87,7 +87,7 @@ static float single(double x)
     return x > FLT_MAX ? FLT_MAX : x < -FLT_MAX ? -FLT_MAX : (float)x;
 }
 
-/* The lowest id of a node whose own block is not positive, or -1. */
+/* Returns the lowest id of a node whose diagonal block is not positive, or -1. */
 static tac_gid find_bad(const struct tac_local_system *local)
 {
     tac_gid bad = -1;
@@ -171,7 +171,7 @@ TAC_VERSIONS static void solve_down(const struct tac_incomplete *factor, const s
     }
 }
 
-/* (1 + L)^T z = z: a row at a time, from the last one, taken out of those before. */
+/* (1 + L)^T z = z: row by row from the last one, subtracted from the rows before. */
 TAC_VERSIONS static void solve_up(const struct tac_incomplete *factor, const struct tac_local_system *local,
                                   const struct tac_subdomain *s, double *restrict z)
 {

@@ -1,4 +1,4 @@
-/* invariant.c: the solver whose bits do not depend on the ranks, as an entry of the table of solvers. */
+/* invariant.c: enters the solver whose bits do not depend on the ranks into the table of solvers. */
 #include "solve/invariant.h"
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void destroy_invariant(void *self)
     free(s);
 }
 
-/* Which nodes are fixed, ghosts too. */
+/* Sets which nodes are fixed, also ghosts. */
 static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
 {
     memset(s->fixed, 0, (size_t)system->nodes.count);
@@ -59,7 +59,7 @@ static void find_fixed(struct tac_invariant *s, const struct tac_system *system)
     tac_nodes_halo_refresh(s->halo, s->fixed, 1);
 }
 
-/* How it is cut: by the number of nodes that move, so by the scene alone. */
+/* Chooses the rule of the cut by the number of nodes that move, so by the scene alone. */
 static struct tac_cut_rule choose_rule(struct tac_invariant *s, const struct tac_system *system)
 {
     int64_t total = 0;
@@ -73,7 +73,8 @@ static struct tac_cut_rule choose_rule(struct tac_invariant *s, const struct tac
                                  .few = MOST_SUBDOMAINS};
 }
 
-/* Collective. The halo of the system's nodes, with room for what is known of them; keeps which ghosts these are. */
+/* Collective. Makes the halo of the system's nodes and the arrays of their data, and remembers which ghosts there
+ * are. */
 static enum tac_err meet_nodes(struct tac_invariant *s, const struct tac_nodes *nodes)
 {
     enum tac_err err;
@@ -93,8 +94,7 @@ done:
     return err;
 }
 
-/* Collective. Does some rank have other ghosts than at the cut?  Then what the cut says of ghosts comes from their
- * owners again. */
+/* Collective. If some rank has other ghosts than at the cut, gets the cut's data of ghosts from their owners again. */
 static enum tac_err meet_new_ghosts(struct tac_invariant *s, const struct tac_nodes *nodes)
 {
     enum tac_err err = TAC_OK;
@@ -147,14 +147,14 @@ done:
     return err;
 }
 
-/* Lowest id of all ranks, INT64_MAX: none. */
+/* Returns the lowest id of all ranks, INT64_MAX if there is none. */
 static tac_gid lowest(const struct tac_ctx *ctx, tac_gid id)
 {
     MPI_Allreduce(MPI_IN_PLACE, &id, 1, MPI_INT64_T, MPI_MIN, ctx->comm);
     return id;
 }
 
-/* Lowest id of a node whose row has an entry that is not finite. */
+/* Returns the lowest id of a node whose row has an entry that is not finite. */
 static tac_gid find_not_finite(const struct tac_invariant *s, const struct tac_system *system)
 {
     const struct tac_matrix *m = system->matrix;
@@ -173,7 +173,7 @@ static tac_gid find_not_finite(const struct tac_invariant *s, const struct tac_s
     return lowest(s->ctx, worst);
 }
 
-/* Is there a node that moves and was fixed when the cut was made? */
+/* Returns whether there is a node that moves now and was fixed when the cut was made. */
 static bool cut_is_old(const struct tac_invariant *s, const struct tac_system *system)
 {
     int old = 0;
@@ -263,7 +263,7 @@ done:
     return err;
 }
 
-/* What all ranks must know about b. */
+/* Properties of b that all ranks must know. */
 struct look {
     double largest;         /* of nodes that are not fixed */
     double prescribed, bad; /* 1: some prescribed value is not 0; some number is not finite */
@@ -286,7 +286,7 @@ static struct look examine_side(const struct tac_invariant *s, const double *b)
     return l;
 }
 
-/* The right side in s->side: b, less what prescribed values contribute. */
+/* Computes the right side, s->side: b, less the contribution of prescribed values. */
 static struct look make_side(struct tac_invariant *s, const double *b)
 {
     struct look l = examine_side(s, b);
@@ -320,12 +320,12 @@ static enum tac_err solve_invariant(void *self, const double *b, double *x, cons
         result->outcome = TAC_SOLVE_NOT_FINITE;
     else if (l.largest > 0) {
         int exponent;
-        frexp(l.largest, &exponent); /* so that no square overflows or vanishes; powers of two change no digit */
+        frexp(l.largest, &exponent); /* so that no square overflows or underflows; powers of two change no digit */
         for (size_t k = 0; k < 3 * (size_t)owned; k++)
             s->side[k] = ldexp(s->side[k], -exponent);
         tac_local_bring(&s->local, s->side, s->b);
         tac_invariant_iterate(s, rule, result);
-        if (result->outcome == TAC_SOLVE_NOT_FINITE) /* an x of which nothing is known to be a number */
+        if (result->outcome == TAC_SOLVE_NOT_FINITE) /* x may have values that are not finite */
             memset(s->x, 0, 4 * (size_t)s->local.owned * sizeof *s->x);
         tac_local_return(&s->local, s->x, x);
         for (size_t k = 0; k < 3 * (size_t)owned; k++)

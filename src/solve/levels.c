@@ -1,4 +1,4 @@
-/* levels.c: a level's matrix from blocks of 6x6, its parts, and its cycles. */
+/* levels.c: makes the matrix of a level from blocks of 6x6, and its solver, and does its cycles. */
 #include "solve/levels.h"
 #include "base/exchange.h"
 #include "solve/dots.h"
@@ -6,19 +6,19 @@
 #include <string.h>
 
 enum { POWER_STEPS = 15, CYCLES = 2, HALVES = 2, ROW = 3 * TAC_MODES };
-static const double MOST_LAMBDA = 1.6; /* under 2, as power steps find less than the largest eigenvalue */
+static const double MOST_LAMBDA = 1.6; /* less than 2, because power steps underestimate the largest eigenvalue */
 
 /* ---- the matrix ---- */
 
 /* A block in one of our rows. */
 struct entry {
-    tac_lid row, column; /* subdomains: own ones, and others behind them */
+    tac_lid row, column; /* subdomains: own ones first, then others */
     size_t block;
     bool transposed;
 };
 
 struct making {
-    size_t own, count; /* subdomains: ours, and with those of other ranks that blocks name */
+    size_t own, count; /* subdomains: own ones; with those of other ranks that blocks name */
     const struct tac_coarse_node *node;
     const struct tac_coarse_block *block;
     tac_gid *name;       /* owned, (count) */
@@ -26,7 +26,7 @@ struct making {
     size_t entries;
 };
 
-/* Nodes of subdomains, two of each. */
+/* Makes the nodes of subdomains, two of each. */
 static enum tac_err name_nodes(struct tac_ctx *ctx, struct making *m, size_t blocks, struct tac_level *l)
 {
     enum tac_err err;
@@ -68,7 +68,7 @@ static tac_lid find_name(const struct making *m, tac_gid name, bool ours)
     return (tac_lid)begin + tac_id_find(m->name + begin, (tac_lid)(end - begin), name);
 }
 
-/* The blocks of our rows, in order. */
+/* Sorts the blocks of our rows. */
 static enum tac_err order_entries(struct tac_ctx *ctx, struct making *m, size_t blocks)
 {
     enum tac_err err;
@@ -102,8 +102,8 @@ done:
     return err;
 }
 
-/* One quarter of a block of 6x6: rows of one half, columns of another.  A block on the diagonal has the same upper as
- * lower half, and modes that are left out stand for themselves. */
+/* Returns a quarter of a block of 6x6: the rows of one half, the columns of another. The two halves of a diagonal block
+ * are equal, and modes that are left out have 1 on the diagonal. */
 static void copy_quarter(const struct tac_coarse_block *b, const struct entry *e, int half, int other, double *out)
 {
     for (int c = 0; c < 3; c++)
@@ -164,7 +164,7 @@ done:
     return err;
 }
 
-/* ---- the parts ---- */
+/* ---- the solver of a level ---- */
 
 static enum tac_err make_cut(struct tac_ctx *ctx, const struct tac_level_rule *rule, const struct tac_system *system,
                              struct tac_level *l)
@@ -172,7 +172,7 @@ static enum tac_err make_cut(struct tac_ctx *ctx, const struct tac_level_rule *r
     enum tac_err err;
     const struct tac_cut_rule cut = {.most = rule->pairs, .few = -1, .pairs = true};
     struct tac_nodes_halo *halo = NULL;
-    uint8_t *fixed = NULL; /* none is */
+    uint8_t *fixed = NULL; /* no node is fixed */
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)l->nodes.count, 1, &fixed)));
     TAC_TRY(tac_nodes_halo_create(ctx, &l->nodes, &halo));
     TAC_TRY(tac_cut_make(ctx, system, fixed, halo, &cut, &l->cut));
@@ -194,7 +194,7 @@ done:
     return err;
 }
 
-/* The rows of `turn` of each node, column by column to where the level works. */
+/* Sends the rows of `turn` of each node, column by column, to the rank that works on the node. */
 static void bring_turns(struct tac_level *l, const struct tac_coarse_node *node, double *side, double *turn)
 {
     for (size_t m = 0; m < TAC_MODES; m++) {
@@ -294,7 +294,7 @@ double tac_damp(const struct tac_ctx *ctx, const struct tac_local_system *local,
     struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
     double value[2];
     for (size_t i = 0; i < (size_t)local->owned; i++)
-        for (size_t c = 0; c < 4; c++) /* numbers from -1 to 1 that follow from ids */
+        for (size_t c = 0; c < 4; c++) /* numbers from -1 to 1 that are functions of ids */
             z[4 * i + c] =
                 c == 3
                     ? 0

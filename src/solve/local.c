@@ -1,4 +1,4 @@
-/* local.c: brings the rows of each subdomain to the rank that works on it, and puts them in order. */
+/* local.c: sends the rows of each subdomain to the rank that works on it, and sorts them. */
 #include "base/exchange.h"
 #include "solve/local_making.h"
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static struct tac_moving_node describe(const struct tac_ctx *ctx, const struct t
                                     {x[0], x[1], x[2], m->system->translate ? m->system->translate[i] : 1}};
 }
 
-/* Nodes and rows of subdomains that other ranks work on. */
+/* Sends the nodes and rows of subdomains that other ranks work on. */
 static enum tac_err send(struct tac_ctx *ctx, struct tac_making *m)
 {
     enum tac_err err = TAC_OK;
@@ -57,7 +57,7 @@ done:
     return err;
 }
 
-/* Owned nodes of the new order, and the subdomains. */
+/* Lists the owned nodes in the new order, and the subdomains. */
 static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
@@ -92,7 +92,7 @@ static enum tac_err order_nodes(struct tac_ctx *ctx, struct tac_making *m, struc
     out->owned = (tac_lid)n;
     TAC_TRY(tac_alloc_brief(ctx, n, sizeof *m->origin, &m->origin));
     TAC_TRY(tac_alloc_brief(ctx, n, sizeof *out->subdomain, &out->subdomain));
-    /* Room for as many ghosts as there can be. */
+    /* Allocates room for as many ghosts as there can be. */
     const size_t room = n + (size_t)m->system->nodes.count + m->block_count;
     TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->id, &out->id));
     TAC_TRY(tac_alloc_brief(ctx, room, sizeof *out->owner, &out->owner));
@@ -114,7 +114,7 @@ done:
     return err;
 }
 
-/* Ghosts of the new order, by ascending id, and every column's place in it. */
+/* Lists the ghosts in the new order, by ascending id, and finds every column's place in it. */
 static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;
@@ -125,7 +125,7 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, stru
     TAC_TRY(tac_alloc_brief(ctx, (size_t)a->count, sizeof *m->new_node, &m->new_node));
     TAC_TRY(tac_alloc_brief(ctx, m->block_count, sizeof *m->block_column, &m->block_column));
     TAC_TRY(tac_alloc_brief(ctx, (size_t)out->owned + (size_t)a->count + m->block_count, sizeof *key, &key));
-    memset(m->new_node, 0xff, (size_t)a->count * sizeof *m->new_node); /* 0xff..: not wanted */
+    memset(m->new_node, 0xff, (size_t)a->count * sizeof *m->new_node); /* 0xff..: -1, not needed */
     for (tac_lid k = 0; k < out->owned; k++)
         if (m->origin[k].home >= 0)
             for (size_t e = a->row[m->origin[k].home]; e < a->row[m->origin[k].home + 1]; e++)
@@ -140,7 +140,7 @@ static enum tac_err name_columns(struct tac_ctx *ctx, struct tac_making *m, stru
     out->count = out->owned;
     for (size_t k = 0; k < ghosts; k++)
         if (k == 0 || key[k].key != key[k - 1].key) {
-            const int64_t at = key[k].index - a->count; /* a block that came, or one of the caller's nodes */
+            const int64_t at = key[k].index - a->count; /* a received block, or one of the caller's nodes */
             out->id[out->count] = key[k].key;
             out->name[out->count] = at >= 0 ? m->block[at].name : m->name[key[k].index];
             out->owner[out->count++] = at >= 0 ? (int32_t)m->block[at].rank : m->rank[key[k].index];
@@ -163,7 +163,7 @@ done:
     return err;
 }
 
-/* The two halos between the caller's nodes and ours, and `from`. */
+/* Makes the two halos between the caller's nodes and ours, and `from`. */
 static enum tac_err make_transfers(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out)
 {
     enum tac_err err;

@@ -1,9 +1,9 @@
-/* local.h: the rows of whole subdomains, on the rank that works on them.
+/* local.h: declares the rows of whole subdomains, on the rank that works on them.
  *
  * The solver has a distribution of its own: each subdomain lies on one rank, with all its rows, and its nodes follow
- * each other by ascending id.  So all work within a subdomain is done on one rank, in one order, whatever the caller's
- * distribution is.  A matrix is kept in three parts: the blocks of the diagonal; those below it, of nodes of one
- * subdomain (half of a symmetric matrix); and those between subdomains, which are kept by both rows.
+ * each other by ascending id.  So all work within a subdomain is done on one rank, in one order, for every distribution
+ * of the caller. A matrix is kept in three parts: the blocks of the diagonal; the blocks below it between nodes of one
+ * subdomain (half of a symmetric matrix); and the blocks between subdomains, which both rows have.
  *
  *     TAC_TRY(tac_local_system_make(ctx, &system, fixed, &cut, &local));
  *     tac_local_multiply(&local, p, q);            q = A p
@@ -19,7 +19,7 @@
 #include "base/four.h"
 #include "solve/subdomains.h"
 
-/* A subdomain of this rank: nodes [begin, end). Those of a rank are by ascending name. */
+/* A subdomain of this rank: nodes [begin, end). The subdomains of a rank are sorted by name. */
 struct tac_subdomain {
     tac_lid begin, end;
     tac_gid name;
@@ -34,11 +34,11 @@ struct tac_rows {
 };
 
 struct tac_local_system {
-    tac_lid owned, count; /* nodes; ghosts behind */
+    tac_lid owned, count; /* nodes; ghosts come last */
     tac_gid *id;          /* owned, (count) */
     int32_t *owner;       /* owned, (count) */
     tac_gid *name;        /* owned, (count) its subdomain */
-    double *place;        /* owned, (count, 4): position, and the part of a translation that it takes */
+    double *place;        /* owned, (count, 4): position, and the factor with which a translation moves the node */
     int subdomains;
     struct tac_subdomain *subdomain; /* owned, (subdomains) */
     double *diagonal;                /* owned, (owned, 9), and one more; symmetric */
@@ -58,14 +58,15 @@ struct tac_local_system {
     int64_t nonzero;                          /* blocks of the own rows */
 };
 
-/* Collective. fixed: of all local nodes, ghosts too. */
+/* Collective. Makes the rows. fixed: of all local nodes, also ghosts. */
 enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                                    const struct tac_cut *cut, struct tac_local_system *out);
 void tac_local_system_free(struct tac_local_system *local);
 
-/* Neighbours. y = A x; x (count, 4), its ghosts are brought up to date; y (owned, 4). */
+/* Neighbours. Computes y = A x; x (count, 4), whose ghosts are updated; y (owned, 4). */
 void tac_local_multiply(const struct tac_local_system *local, double *x, double *y);
-/* Neighbours. b (home_count, 3) to r (owned, 4); r (owned, 4) to x, which is written where a node is not fixed. */
+/* Neighbours. Copy b (home_count, 3) to r (owned, 4); and r (owned, 4) to x, which is written where a node is not
+ * fixed. */
 void tac_local_bring(struct tac_local_system *local, const double *b, double *r);
 void tac_local_return(struct tac_local_system *local, const double *r, double *x);
 
@@ -83,20 +84,21 @@ TAC_FOUR_INLINE void tac_store(double *at, tac_four v)
     __builtin_memcpy(at, &v, sizeof v);
 }
 
-/* One number four times; from memory, as a load does that where a shuffle would be one more operation. */
+/* Returns one number four times. It is read from memory, because a load can repeat it, and a shuffle would be one more
+ * operation. */
 TAC_FOUR_INLINE tac_four tac_all(const double *at)
 {
     return (tac_four){*at, *at, *at, *at};
 }
 
-/* Numbers 0 to 2, and 0. */
+/* Returns numbers 0 to 2, and 0. */
 TAC_FOUR_INLINE tac_four tac_three(tac_four v)
 {
     const tac_four zero = {0, 0, 0, 0};
     return __builtin_shufflevector(v, zero, 0, 1, 2, 7);
 }
 
-/* Block times x; the last number is of no use. */
+/* Returns a block times x; the last number is meaningless. */
 TAC_FOUR_INLINE tac_four tac_block_times(const double *block, tac_four x)
 {
     return tac_load(block) * __builtin_shufflevector(x, x, 0, 0, 0, 0) +
@@ -104,7 +106,7 @@ TAC_FOUR_INLINE tac_four tac_block_times(const double *block, tac_four x)
            tac_load(block + 6) * __builtin_shufflevector(x, x, 2, 2, 2, 2);
 }
 
-/* Transposed block times x, whose last number is 0, as the result's is. */
+/* Returns the transpose of a block times x. The last number of x is 0, and so is that of the result. */
 TAC_FOUR_INLINE tac_four tac_columns_times(tac_four c0, tac_four c1, tac_four c2, tac_four x)
 {
     const tac_four zero = {0, 0, 0, 0};

@@ -1,10 +1,10 @@
-/* local_making.h: what is known while the rows of whole subdomains are put in order (local.c). */
+/* local_making.h: declares the data with which local.c sorts the rows of whole subdomains. */
 #ifndef TACTUS_SOLVE_LOCAL_MAKING_H
 #define TACTUS_SOLVE_LOCAL_MAKING_H
 
 #include "solve/local.h"
 
-/* A node on its way. */
+/* A node in a message. */
 struct tac_moving_node {
     tac_gid id;
     tac_gid name; /* of its subdomain */
@@ -12,7 +12,7 @@ struct tac_moving_node {
     double place[4];
 };
 
-/* A block on its way; those of a row come by ascending column. */
+/* A block in a message; the blocks of a row come by ascending column. */
 struct tac_moving_block {
     tac_gid row, column;
     tac_gid name; /* the column's subdomain, and its rank */
@@ -20,11 +20,11 @@ struct tac_moving_block {
     double block[9];
 };
 
-/* Where an owned node of the new order comes from. */
+/* The origin of an owned node of the new order. */
 struct tac_origin {
-    tac_lid home;    /* local node of the caller, or -1: it came */
-    size_t from, to; /* blocks that came */
-    size_t came;     /* number of the node that came */
+    tac_lid home;    /* local node of the caller, or -1: it was received */
+    size_t from, to; /* received blocks */
+    size_t came;     /* number of the received node */
 };
 
 struct tac_making {
@@ -39,7 +39,7 @@ struct tac_making {
     tac_lid *block_column;     /* owned, (block_count): in the new order */
 };
 
-/* Local. The parts of the matrix in *out, whose nodes and columns are known. */
+/* Local. Makes the parts of the matrix in *out, whose nodes and columns are known. */
 enum tac_err tac_local_rows(struct tac_ctx *ctx, struct tac_making *m, struct tac_local_system *out);
 
 #endif

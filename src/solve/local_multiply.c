@@ -1,9 +1,10 @@
-/* local_multiply.c: the matrix of a rank's subdomains times a vector, and vectors to and from the caller's nodes. */
+/* local_multiply.c: multiplies the matrix of a rank's subdomains by a vector, and copies vectors from and to the
+ * caller's nodes. */
 #include "solve/local.h"
 #include <string.h>
 
-/* Within each subdomain: row by row, each block below the diagonal for its own row and, transposed, for its column's,
- * which lies before. */
+/* Multiplies within each subdomain, row by row. Each block below the diagonal is used for its own row and, transposed,
+ * for the row of its column, which comes earlier. */
 TAC_VERSIONS static void multiply_inner(const struct tac_local_system *local, const double *restrict x,
                                         double *restrict y)
 {
@@ -28,7 +29,7 @@ TAC_VERSIONS static void multiply_inner(const struct tac_local_system *local, co
     }
 }
 
-/* Between subdomains. */
+/* Adds the blocks between subdomains. */
 TAC_VERSIONS static void multiply_outer(const struct tac_local_system *local, const double *restrict x,
                                         double *restrict y)
 {

@@ -1,4 +1,5 @@
-/* local_rows.c: the three parts of a matrix of whole subdomains, from rows that were here and rows that came. */
+/* local_rows.c: makes the three parts of a matrix of whole subdomains, from the caller's rows and from received
+ * rows. */
 #include "solve/local_making.h"
 #include <string.h>
 

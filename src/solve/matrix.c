@@ -1,4 +1,4 @@
-/* matrix.c: the structure of a matrix that is a sum over stencils, and the sums. */
+/* matrix.c: makes the structure of a matrix that is a sum over stencils, and adds the stencils. */
 #include "solve/matrix.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct tac_matrix_list {
 
 enum { SAME = 1 << 30 };
 
-/* The stencils at each own node. */
+/* Lists of the stencils at each own node. */
 struct incidence {
     size_t *from;  /* owned, (owned + 1) */
     size_t *which; /* owned: number of the stencil within its list, times TAC_STENCIL_NODES, plus the node's place */
@@ -25,7 +25,7 @@ static enum tac_err incidence_make(struct tac_ctx *ctx, tac_lid owned, int list_
 {
     enum tac_err err;
     TAC_TRY(tac_alloc_brief(ctx, (size_t)owned + 2, sizeof *out->from, &out->from));
-    size_t *next = out->from + 1; /* becomes from[0 ..] while the lists are filled */
+    size_t *next = out->from + 1; /* is from[0 ..] after the lists have been filled */
     for (int l = 0; l < list_count; l++)
         for (size_t k = 0; k < list[l].count * (size_t)list[l].nodes; k++)
             if (list[l].node[k] < owned)
@@ -63,14 +63,14 @@ struct making {
     const struct tac_nodes *nodes;
     const struct tac_stencil_list *list;
     struct incidence at;
-    tac_lid *seen;       /* owned, (count): the row that has met this column, plus 1 */
+    tac_lid *seen;       /* owned, (count): the last row that had this column, plus 1 */
     int32_t *place;      /* owned, (count): the block of the present row at this column */
     struct named *found; /* owned */
     size_t found_capacity;
     size_t column_capacity;
 };
 
-/* Row i: its columns, and where its stencils' blocks go. */
+/* Makes row i: its columns, and the places of its stencils' blocks. */
 static enum tac_err make_row(struct tac_ctx *ctx, struct making *m, tac_lid i, struct tac_matrix *matrix)
 {
     enum tac_err err;

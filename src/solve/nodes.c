@@ -1,4 +1,4 @@
-/* nodes.c: who sends which nodes' values to whom, and the messages. */
+/* nodes.c: finds which rank sends the values of which nodes to which rank, and exchanges the messages. */
 #include "solve/nodes.h"
 #include "base/exchange.h"
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { MOST_BYTES = 144, TAG = 41 };
 
-/* The nodes that go to, or come from, one rank after the other. */
+/* The nodes that are sent to, or received from, each rank in turn. */
 struct side {
     int count;    /* of ranks */
     int *rank;    /* owned, (count) */
@@ -19,7 +19,7 @@ struct tac_nodes_halo {
     MPI_Comm comm; /* borrowed */
     struct side give, need;
     MPI_Request *request; /* owned, (give.count + need.count) */
-    size_t bytes;         /* of a node in the messages under way */
+    size_t bytes;         /* of a node in the present messages */
 };
 
 static void side_free(struct side *s)
@@ -30,7 +30,8 @@ static void side_free(struct side *s)
     free(s->message);
 }
 
-/* per_rank (size): how many nodes of each; the side's lists but for `node`, which is there to be filled. */
+/* per_rank (size): number of nodes of each rank. Makes the lists of a side; `node` is allocated and has to be
+ * filled. */
 static enum tac_err side_make(struct tac_ctx *ctx, const int64_t *per_rank, struct side *s)
 {
     enum tac_err err;
@@ -51,7 +52,7 @@ done:
     return err;
 }
 
-/* The ids of our ghosts by owner: what we shall ask for. */
+/* Lists the ids of our ghosts by owner, which will be requested. */
 static enum tac_err list_needs(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo *halo,
                                int64_t *count, tac_gid **ids)
 {
@@ -80,7 +81,7 @@ done:
     return err;
 }
 
-/* What the others ask for, ids (total) in the order of the ranks, as local nodes. */
+/* Converts the requests of other ranks, ids (total) in the order of the ranks, to local nodes. */
 static enum tac_err list_gives(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo *halo,
                                const int64_t *count, const tac_gid *ids)
 {

@@ -1,8 +1,7 @@
-/* nodes.h: the nodes that a rank knows, and the exchange of their values between neighbours.
- *
- * A rank owns some nodes (three unknowns each) and knows others of other ranks, its ghosts.  A halo has the lists of
- * who sends which values to whom; it is made once, collectively, from ids and owners, and has its messages' memory, so
- * that an exchange allocates nothing.
+/* nodes.h: declares the nodes that a rank holds, and the exchange of their values between neighbours. A rank owns some
+ * nodes (three unknowns each) and holds others of other ranks, its ghosts. A halo has the lists of values to send and
+ * to receive. It is made once, collectively, from ids and owners, and has the memory of its messages, so that an
+ * exchange allocates nothing.
  *
  *     struct tac_nodes nodes = {.count = 5, .owned = 3, .id = id, .owner = owner};
  *     TAC_TRY(tac_nodes_halo_create(ctx, &nodes, &halo));
@@ -14,9 +13,9 @@
 
 #include <tactus/base.h>
 
-/* Of one rank; a view: the arrays are the caller's. */
+/* The nodes of one rank; a view: the arrays belong to the caller. */
 struct tac_nodes {
-    tac_lid count;        /* owned nodes, and behind them ghosts */
+    tac_lid count;        /* owned nodes, then ghosts */
     tac_lid owned;        /* nodes 0 .. owned - 1 are ours */
     const tac_gid *id;    /* (count), distinct, not negative; every node of all ranks is owned by exactly one */
     const int32_t *owner; /* (count) rank; NULL on one rank alone */
@@ -24,13 +23,14 @@ struct tac_nodes {
 
 struct tac_nodes_halo;
 
-/* Collective. TAC_ERR_RUN on all ranks where memory is short on one, or where a ghost's owner does not own it. */
+/* Collective. Makes a halo. TAC_ERR_RUN on all ranks if one lacks memory, or if the owner of a ghost does not own
+ * it. */
 enum tac_err tac_nodes_halo_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo **out);
 void tac_nodes_halo_destroy(struct tac_nodes_halo **halo);
 
-/* Neighbours. value (count, bytes): the owners' values go to the ghosts.  `bytes` of a node: at most 144. */
+/* Neighbours. Copies the owners' values to the ghosts, value (count, bytes). `bytes` of a node: at most 144. */
 void tac_nodes_halo_refresh(struct tac_nodes_halo *halo, void *value, size_t bytes);
-/* Neighbours. The same in two halves, with work in between that needs no ghost. */
+/* Neighbours. Do the same in two halves; work that needs no ghost can be done in between. */
 void tac_nodes_halo_begin(struct tac_nodes_halo *halo, const void *value, size_t bytes);
 void tac_nodes_halo_end(struct tac_nodes_halo *halo, void *value);
 

@@ -1,8 +1,7 @@
-/* petsc.c: linear systems by PETSc (Balay et al. 2022), where the build has it (docs/how-to/use-petsc.md).
- *
- * Its bits depend on the number of ranks.  By default conjugate gradients whose preconditioner is MUMPS' Cholesky
- * factor of the whole matrix: one or two iterations, whatever the stiffness.  The options of a scene, in PETSc's own
- * words, choose something else.  Prescribed nodes keep their rows, as ones of the identity.
+/* petsc.c: solves linear systems by PETSc (Balay et al. 2022), where the build has it (docs/how-to/use-petsc.md). Its
+ * bits depend on the number of ranks. The default is conjugate gradients, preconditioned by MUMPS' Cholesky factor of
+ * the whole matrix, which takes one or two iterations for any stiffness. The options of a scene, in PETSc's syntax,
+ * choose other methods. Prescribed nodes keep their rows, which are those of the identity.
  */
 #include "solve/petsc.h"
 #include <math.h>
@@ -15,7 +14,7 @@
 struct petsc {
     struct tac_ctx *ctx;
     PetscOptions options; /* owned */
-    bool checked;         /* every option has been asked for */
+    bool checked;         /* it has been checked that every option is used */
     KSP ksp;              /* owned */
     Mat matrix;           /* owned; NULL before the first factor */
     Vec x, b;             /* owned */
@@ -97,7 +96,7 @@ done:
 
 /* ---- the matrix ---- */
 
-/* Numbers of the rows, over all ranks: those of one rank follow each other. */
+/* Numbers the rows over all ranks; those of one rank are consecutive. */
 static enum tac_err number_rows(struct petsc *p, const struct tac_system *system)
 {
     enum tac_err err;
@@ -167,7 +166,7 @@ static PetscErrorCode fill_matrix(struct petsc *p)
     return code ? code : MatAssemblyEnd(p->matrix, MAT_FINAL_ASSEMBLY);
 }
 
-/* Rigid motions, for preconditioners that ask for them (algebraic multigrid). */
+/* Sets the rigid motions, for preconditioners that use them (algebraic multigrid). */
 static PetscErrorCode tell_motions(struct petsc *p)
 {
     MatNullSpace space = NULL;
@@ -189,8 +188,8 @@ static PetscErrorCode tell_motions(struct petsc *p)
     return code;
 }
 
-/* The solvers of a preconditioner's blocks and levels are made late, and ask the process' options, not those of the
- * solver that they are of: ours are the process' while PETSc prepares or solves. */
+/* PETSc makes the solvers of a preconditioner's blocks and levels late, and reads their options from those of the
+ * process, not from those of our solver. So our options become those of the process while PETSc prepares or solves. */
 static PetscErrorCode with_options(struct petsc *p, PetscErrorCode (*call)(struct petsc *))
 {
     PetscErrorCode code = PetscOptionsPush(p->options);
@@ -230,7 +229,7 @@ static enum tac_err factor_petsc(void *self, const struct tac_system *system, st
     const double begin_s = tac_wall_s();
     const tac_lid owned = system->nodes.owned;
     int64_t sum[2] = {0, (int64_t)system->matrix->row[owned]};
-    TAC_TRY(number_rows(p, system)); /* ghosts may be others than at the cut */
+    TAC_TRY(number_rows(p, system)); /* ghosts may have changed since the cut */
     p->system = *system;
     for (tac_lid i = 0; i < owned; i++) {
         p->home[3 * (size_t)i] = system->fixed != NULL && system->fixed[i];
@@ -287,7 +286,7 @@ static PetscErrorCode run_petsc(struct petsc *p, double *x, const struct tac_sol
     return code ? code : VecRestoreArray(p->x, &array);
 }
 
-/* Once a system has been solved, every option has been asked for, but those that nothing knows. */
+/* Once a system has been solved, PETSc has read every option except unknown ones. */
 static enum tac_err refuse_unknown(struct petsc *p)
 {
     enum tac_err err = TAC_OK;
@@ -297,7 +296,7 @@ static enum tac_err refuse_unknown(struct petsc *p)
         return TAC_OK;
     err = failed(p, PetscOptionsLeftGet(p->options, &left, &name, &value), "looking at its options");
     for (PetscInt k = 0; k < left && !err; k++)
-        if (strcmp(name[k], "pc_factor_mat_solver_type") != 0) /* our own default */
+        if (strcmp(name[k], "pc_factor_mat_solver_type") != 0) /* our default */
             err = tac_fail(p->ctx, TAC_ERR_RUN,
                            "integrator.solver.options: PETSc has no use for \"-%s\" with the other options; see its "
                            "manual, or leave it out",

@@ -1,4 +1,4 @@
-/* petsc.h: the kind of solver "petsc" (solver.h), of builds that have PETSc (docs/how-to/use-petsc.md). */
+/* petsc.h: declares the kind of solver "petsc" (solver.h), in builds that have PETSc (docs/how-to/use-petsc.md). */
 #ifndef TACTUS_SOLVE_PETSC_H
 #define TACTUS_SOLVE_PETSC_H
 

@@ -1,4 +1,4 @@
-/* solver.c: the table of solvers, and calls through it. */
+/* solver.c: has the table of solvers, and calls through it. */
 #include "solve/solver.h"
 #include "solve/invariant.h"
 #include "solve/petsc.h"
@@ -98,13 +98,13 @@ enum tac_err tac_solver_tell(struct tac_ctx *ctx, const struct tac_solve_result 
         return tac_fail(
             ctx, TAC_ERR_RUN,
             "the linear solver has not converged: after %d iterations the residual is %.3g of the right side, "
-            "and %.3g is asked for; allow more iterations",
+            "and the tolerance is %.3g; allow more iterations",
             r->iterations, r->residual, tolerance);
     case TAC_SOLVE_STALLED:
         return tac_fail(
             ctx, TAC_ERR_RUN,
             "the linear solver has not converged: after %d iterations rounding keeps the residual at %.3g of "
-            "the right side, and %.3g is asked for; ask for less, or scale down the largest stiffness",
+            "the right side, and the tolerance is %.3g; choose a larger one, or scale down the largest stiffness",
             r->iterations, r->residual, tolerance);
     case TAC_SOLVE_NOT_POSITIVE:
         return tac_fail(

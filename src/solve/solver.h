@@ -1,9 +1,8 @@
 /* solver.h: solves A x = b for a symmetric positive matrix of 3x3 blocks (solve/matrix.h), on several ranks.
  *
- * The kind "invariant" gives the same bits of x, and the same number of iterations, on any number of ranks and however
- * the nodes are distributed: conjugate gradients with exact dot products, and a preconditioner that is made from a
- * cut which does not know the ranks (docs/reference/linear-solver.md).  Other kinds may stand behind the same
- * interface.
+ * The kind "invariant" gives the same bits of x, and the same number of iterations, on any number of ranks and for any
+ * distribution of the nodes. It uses conjugate gradients with exact dot products, and a preconditioner from a cut that
+ * does not depend on the ranks (docs/reference/linear-solver.md). Other kinds may have the same interface.
  *
  *     struct tac_system system = {.nodes = nodes, .matrix = matrix, .position = x, .fixed = fixed};
  *     TAC_TRY(tac_solver_create(ctx, "invariant", "", &solver));
@@ -15,9 +14,8 @@
  *     tac_solver_destroy(&solver);
  *
  * Between cut and factor the matrix, the structure, the positions, the fixed nodes and the ghosts may change, but not
- * the owned nodes.
- * What is passed in is borrowed during the call; only tac_solver_factor's nodes, matrix and fixed are kept until the
- * last solve.
+ * the owned nodes. Arguments are borrowed during the call; only the nodes, matrix and fixed of tac_solver_factor() are
+ * borrowed until the last solve.
  */
 #ifndef TACTUS_SOLVE_SOLVER_H
 #define TACTUS_SOLVE_SOLVER_H
@@ -36,10 +34,10 @@ struct tac_system {
 
 enum tac_solve_outcome {
     TAC_SOLVE_CONVERGED,
-    TAC_SOLVE_ROUGH,        /* stopped early, as the rule's `rough` allows; this is no failure */
+    TAC_SOLVE_ROUGH,        /* stopped early, as `rough` of the rule allows; this is no failure */
     TAC_SOLVE_LIMIT,        /* not converged in `limit` iterations */
-    TAC_SOLVE_STALLED,      /* not converged: rounding lets the residual fall no further */
-    TAC_SOLVE_NOT_POSITIVE, /* the matrix is not positive, by its factor or in the iterations */
+    TAC_SOLVE_STALLED,      /* not converged: because of rounding the residual falls no further */
+    TAC_SOLVE_NOT_POSITIVE, /* the matrix is not positive, as its factor or an iteration shows */
     TAC_SOLVE_NOT_FINITE    /* an infinity or NaN in the matrix or in b */
 };
 
@@ -50,7 +48,7 @@ struct tac_solve_rule {
     int limit;        /* of iterations; the outcome is TAC_SOLVE_LIMIT then */
     double rough;     /* 0, or: also as soon as the k-th iteration lowers x.Ax/2 - b.x by no more than rough / k of what
                          all have (Nash and Sofer 1990), k >= 5; the outcome is TAC_SOLVE_ROUGH then */
-    bool go_on;       /* from the last solve's x, for the same matrix and b; else from 0 */
+    bool go_on;       /* starts from x of the last solve, for the same matrix and b; else from 0 */
 };
 
 struct tac_solve_result {
@@ -60,11 +58,11 @@ struct tac_solve_result {
     double wall_s;
 };
 
-/* Of the last cut and factor, except for wall times the same on all ranks. */
+/* Numbers about the last cut and factor. Except for wall times they are the same on all ranks. */
 struct tac_solver_stats {
     int64_t unknowns;       /* of nodes that are not fixed */
     int64_t blocks;         /* of the matrix among them */
-    int64_t moved;          /* nodes whose rows are on another rank than they */
+    int64_t moved;          /* nodes whose rows are on another rank */
     int subdomains, coarse; /* coarse: size of the dense matrix */
     int shifted;            /* subdomains whose incomplete factor needed a larger diagonal */
     int dropped;            /* coarse modes left out, as they depend on others */
@@ -79,7 +77,7 @@ struct tac_solver;
 enum tac_err tac_solver_create(struct tac_ctx *ctx, const char *kind, const char *options, struct tac_solver **out);
 void tac_solver_destroy(struct tac_solver **solver);
 
-/* Collective. Decides which nodes form a subdomain, from the sizes of the matrix' blocks.  TAC_ERR_RUN: memory. */
+/* Collective. Decides which nodes form a subdomain, by the sizes of the blocks of the matrix.  TAC_ERR_RUN: memory. */
 enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *system);
 
 /* Collective. Makes the preconditioner; cuts first if no cut has been made.  TAC_ERR_RUN: memory; the matrix is not
@@ -87,12 +85,12 @@ enum tac_err tac_solver_cut(struct tac_solver *solver, const struct tac_system *
  * tac_solver_stats. */
 enum tac_err tac_solver_factor(struct tac_solver *solver, const struct tac_system *system);
 
-/* Collective. b (owned, 3); x (count, 3) is written, ghosts too.  result: the same on all ranks but for wall_s.  Every
- * outcome but TAC_SOLVE_CONVERGED and TAC_SOLVE_ROUGH is TAC_ERR_RUN with a sentence; x then holds the last iterate, or
- * 0 where there was none that is finite.  A caller that can go on with it clears ctx->error. */
+/* Collective. Solves for b (owned, 3), and writes x (count, 3), also ghosts. result: the same on all ranks except
+ * wall_s. Every outcome except TAC_SOLVE_CONVERGED and TAC_SOLVE_ROUGH is TAC_ERR_RUN with a sentence; x then holds the
+ * last iterate, or 0 if no iterate was finite. A caller that can go on with such an x clears ctx->error. */
 enum tac_err tac_solver_solve_by(struct tac_solver *solver, const double *b, double *x,
                                  const struct tac_solve_rule *rule, struct tac_solve_result *result);
-/* Collective. The same, from 0 to a tolerance. */
+/* Collective. Solves from 0 to a tolerance. */
 enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double *x, double tolerance, int limit,
                               struct tac_solve_result *result);
 
@@ -100,13 +98,13 @@ enum tac_err tac_solver_solve(struct tac_solver *solver, const double *b, double
 bool tac_solver_is_invariant(const struct tac_solver *solver);
 const struct tac_solver_stats *tac_solver_stats(const struct tac_solver *solver);
 
-/* Returns the kind's own data, for tests and benches that look into it. */
+/* Returns the data of the kind, for tests and benches that inspect it. */
 void *tac_solver_self(struct tac_solver *solver);
 
 /* Local; for a kind's solve(): returns the error code of an outcome, with its sentence. */
 enum tac_err tac_solver_tell(struct tac_ctx *ctx, const struct tac_solve_result *result, double tolerance);
 
-/* A kind of solver: the functions behind those above. `self` is its own data. */
+/* A kind of solver: the functions that those above call. `self` is its data. */
 struct tac_solver_kind {
     const char *name;
     bool invariant;

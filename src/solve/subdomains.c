@@ -1,4 +1,5 @@
-/* subdomains.c: subdomains from a matrix: its graph, levels of merged clusters, and numbers for those that are left. */
+/* subdomains.c: makes subdomains from a matrix: its graph, levels of merged clusters, and names of the clusters at the
+ * end. */
 #include "solve/subdomains.h"
 #include "base/exchange.h"
 #include <math.h>
@@ -7,10 +8,10 @@
 
 enum {
     MOST_LEVELS = 40,
-    WEIGHT = 400 /* of a coupling as stiff as its nodes are in their softest directions */
+    WEIGHT = 400 /* weight of a coupling that is as stiff as its nodes in their softest directions */
 };
 
-/* A node counts as at least so stiff, against the largest entry of its block, and no coupling is stronger than this. */
+/* The least stiffness of a node, relative to the largest entry of its block; and the largest ratio of a coupling. */
 static const double LEAST_SOFT = 0x1p-40, MOST_RATIO = 0x1p60, LN_2 = 0x1.62e42fefa39efp-1;
 
 static double largest(const double *block)
@@ -21,21 +22,21 @@ static double largest(const double *block)
     return most;
 }
 
-/* How stiff a node is in its softest direction, about: 3 over the trace of its block's inverse. */
+/* Estimates the stiffness of a node in its softest direction: 3 over the trace of the inverse of its block. */
 static double soft(const double *a)
 {
     const double least = LEAST_SOFT * largest(a);
     const double l10 = a[3] / a[0], l20 = a[6] / a[0], p1 = a[4] - l10 * a[3], r21 = a[7] - l20 * a[3];
     const double l21 = r21 / p1, p2 = a[8] - l20 * a[6] - l21 * r21, m20 = l21 * l10 - l20;
-    if (!(a[0] > 0 && p1 > 0 && p2 > 0)) /* what is not positive is told later, where it is factored */
+    if (!(a[0] > 0 && p1 > 0 && p2 > 0)) /* blocks that are not positive are reported later, when they are factored */
         return least;
     const double trace = 1 / a[0] + (1 + l10 * l10) / p1 + (1 + m20 * m20 + l21 * l21) / p2;
     return 3 / trace > least ? 3 / trace : least;
 }
 
-/* The number of an edge's weight: how large the block is against what is soft at its two nodes.  A stiff contact next
- * to a stiffer one is as strong as that one, to a logarithm, or else it would be cut, and subdomains would resist the
- * motion that it allows. */
+/* Computes the weight of an edge: the size of its block relative to the softest stiffness of its two nodes. Weights
+ * grow only by the logarithm of this ratio. So a stiff contact next to a stiffer one is nearly as strong, and is not
+ * cut; otherwise subdomains would resist the motion that the stiffer contact allows. */
 static int64_t weigh(const double *block, double root_i, double root_j)
 {
     const double size = largest(block), ratio = size / (root_i * root_j);
@@ -45,11 +46,13 @@ static int64_t weigh(const double *block, double root_i, double root_j)
     if (ratio < 1)
         return 1 + (int64_t)(WEIGHT * ratio);
     const double part = frexp(ratio < MOST_RATIO ? ratio : MOST_RATIO, &exponent); /* .5 to 1 */
-    /* The logarithm, a straight line between powers of two: libm's would make bits depend on its version. */
+    /* This logarithm is a straight line between powers of two, because the bits of log() depend on the version of
+     * libm. */
     return 1 + WEIGHT + (int64_t)(2 * WEIGHT * LN_2 * (exponent - 1 + (2 * part - 1)));
 }
 
-/* The same between pairs of nodes, against the largest entries: for coarse matrices, which have no such contrasts. */
+/* Does the same between pairs of nodes, relative to the largest entries: for coarse matrices, which have no such
+ * contrasts. */
 static int64_t weigh_pair(double size, double root_i, double root_j)
 {
     const double ratio = size / (root_i * root_j);
@@ -58,12 +61,13 @@ static int64_t weigh_pair(double size, double root_i, double root_j)
 
 struct start {
     bool pairs;
-    tac_lid *vertex; /* owned, (count): of a local node; -1: none, or it is the second of a pair */
-    double *root;    /* owned, (count): of the stiffness in its softest direction; of pairs, of the largest entry */
-    tac_lid *node;   /* owned: of a vertex; the first of a pair */
+    tac_lid *vertex; /* owned, (count): of a local node; -1: it has none, or is the second of a pair */
+    double
+        *root; /* owned, (count): root of the stiffness in its softest direction; of pairs: root of the largest entry */
+    tac_lid *node; /* owned: of a vertex; the first of a pair */
 };
 
-/* Vertices of the first level: nodes that are not fixed, owned ones by ascending id. */
+/* Makes the vertices of the first level: nodes that are not fixed; owned ones are sorted by id. */
 static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                                    struct start *s, struct tac_graph *g)
 {
@@ -101,7 +105,7 @@ done:
     return err;
 }
 
-/* The largest entry of the four blocks between two pairs, block k being the first. */
+/* Returns the largest entry of the four blocks between two pairs, of which block k is the first. */
 static double largest_of_pair(const struct tac_matrix *m, tac_lid i, size_t k)
 {
     const size_t under = k - m->row[i] + m->row[i + 1];
@@ -156,7 +160,7 @@ done:
 }
 
 struct level_answer {
-    const struct tac_graph_step *step; /* of the level that is asked about */
+    const struct tac_graph_step *step; /* of the level of the requests */
     const tac_gid *id;                 /* its ids */
     const tac_gid *end;                /* its clusters at the end */
 };
@@ -176,7 +180,8 @@ struct levels {
     tac_lid owned[MOST_LEVELS + 1];
 };
 
-/* For the owned clusters of level 0 the name of the cluster at the end, in place of those of the last level in *name.
+/* Replaces the names of the owned clusters of the last level, in *name, by those of level 0: the names of the clusters
+ * at the end.
  */
 static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac_gid **name)
 {
@@ -194,7 +199,7 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
     return err;
 }
 
-/* Merges until nothing fits.  `graph` is the first level, and becomes the last one. */
+/* Merges clusters until no pair fits. `graph` is the first level, and becomes the last one. */
 static enum tac_err merge_clusters(struct tac_ctx *ctx, struct tac_graph *graph, int64_t most, struct levels *levels)
 {
     enum tac_err err = TAC_OK;
@@ -234,7 +239,7 @@ static void levels_free(struct levels *levels)
         free(levels->id[l]);
 }
 
-/* The graph of the first level. */
+/* Makes the graph of the first level. */
 static enum tac_err start_graph(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                                 struct tac_nodes_halo *halo, struct start *start, struct tac_graph *graph)
 {

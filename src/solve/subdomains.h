@@ -1,7 +1,7 @@
-/* subdomains.h: a cut of a matrix' nodes into subdomains that does not know the ranks.
+/* subdomains.h: declares a cut of the nodes of a matrix into subdomains that does not depend on the ranks.
  *
- * Clusters of nodes are merged in pairs, level by level.  In each round every cluster chooses, among the neighbours
- * that it may be merged with, the one it is most strongly coupled to; two that choose each other are a pair
+ * Clusters of nodes are merged in pairs, level by level.  In each round every cluster chooses, of the neighbours with
+ * which it may be merged, the one with the strongest coupling; two clusters that choose each other are a pair
  * (handshake). Weights are integers, made from the blocks once, and ties are broken by ids: a cluster's id is the
  * smallest of its nodes' ids.  So the result is a function of the matrix and the ids alone.
  *
@@ -18,12 +18,12 @@
 
 #include "solve/solver.h"
 
-/* What is cut: vertices of the graph are nodes, or pairs of nodes one after the other, whose ids are 2v and 2v + 1 (the
- * coarse matrix' blocks of 6x6, solve/levels.h). */
+/* The rule of a cut. The vertices of the graph are nodes, or pairs of consecutive nodes with ids 2v and 2v + 1 (the
+ * blocks of 6x6 of a coarse matrix, solve/levels.h). */
 struct tac_cut_rule {
     int64_t most; /* vertices of a subdomain */
-    int64_t few;  /* with more subdomains than this, those that are coupled to none are packed together; -1: where the
-                     mean has less than a third of `most` */
+    int64_t few;  /* if there are more subdomains than this, those without a coupling are packed together; -1: if their
+                     mean size is less than a third of `most` */
     bool pairs;
 };
 
@@ -31,29 +31,29 @@ struct tac_cut_rule {
 struct tac_cut {
     tac_lid count;      /* local nodes */
     tac_gid *name;      /* owned, (count), ghosts too: of the node's subdomain; -1: fixed when the cut was made */
-    int32_t *rank;      /* owned, (count): that works on it: one that owns many of its nodes */
+    int32_t *rank;      /* owned, (count): the rank that works on it, which owns many of its nodes */
     int64_t subdomains; /* of all ranks */
     int64_t largest;    /* vertices in the largest one */
 };
 
-/* Collective. halo: of system->nodes. fixed: of all local nodes, ghosts too. */
+/* Collective. Makes the cut. halo: of system->nodes. fixed: of all local nodes, also ghosts. */
 enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                           struct tac_nodes_halo *halo, const struct tac_cut_rule *rule, struct tac_cut *cut);
 void tac_cut_free(struct tac_cut *cut);
-/* Collective. cut->rank, of which the names are known: the rank that has most of a subdomain's rows, unless another
- * has less to do. */
+/* Collective. Sets cut->rank of a cut that has names: the rank that has most of a subdomain's rows, unless another rank
+ * has less work. */
 enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system, struct tac_nodes_halo *halo,
                            struct tac_cut *cut);
 
 /* ---- the graph of one level ---- */
 
 struct tac_graph;
-/* Collective. Names of the clusters that are left (owned): their ids, or those that they are packed under.  total:
- * vertices of the first level. */
+/* Collective. Makes the names of the clusters at the end (owned): their ids, or the names under which they are packed.
+ * total: vertices of the first level. */
 enum tac_err tac_cut_names(struct tac_ctx *ctx, const struct tac_graph *last, int64_t total,
                            const struct tac_cut_rule *rule, tac_gid *name, struct tac_cut *cut);
 
-/* Vertices are clusters; a rank owns some, by ascending id, and knows their neighbours as ghosts. */
+/* A graph of clusters. A rank owns some of them, by ascending id, and has their neighbours as ghosts. */
 struct tac_graph {
     struct tac_nodes nodes; /* id and owner are owned by the graph */
     tac_gid *id;
@@ -65,7 +65,7 @@ struct tac_graph {
     struct tac_nodes_halo *halo; /* owned */
 };
 
-/* Where the clusters of one level are in the next. */
+/* The clusters of the next level that those of one level become a part of. */
 struct tac_graph_step {
     tac_lid owned;
     tac_gid *id;    /* owned, (owned): of the cluster that it becomes a part of */
@@ -73,11 +73,11 @@ struct tac_graph_step {
 };
 
 void tac_graph_free(struct tac_graph *graph);
-/* Collective. Pairs of clusters that become one: mate (owned), local or -1. *pairs: on all ranks together, each counted
- * twice. */
+/* Collective. Finds pairs of clusters to merge: mate (owned), local or -1. *pairs: their number on all ranks, each
+ * counted twice. */
 enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, tac_lid *mate,
                              int64_t *pairs);
-/* Collective. The next level, in *coarse, which is empty; `err`: of the caller's work before. */
+/* Collective. Makes the next level, in *coarse, which is empty; `err`: the caller's error code so far. */
 enum tac_err tac_graph_contract(struct tac_ctx *ctx, const struct tac_graph *fine, const tac_lid *mate,
                                 struct tac_graph_step *step, struct tac_graph *coarse);
 

@@ -1,4 +1,4 @@
-/* subdomains_contract.c: the graph of the clusters that pairs of clusters become. */
+/* subdomains_contract.c: makes the graph of the clusters into which pairs of clusters are merged. */
 #include "base/exchange.h"
 #include "solve/subdomains.h"
 #include <stdlib.h>
@@ -16,13 +16,13 @@ void tac_graph_free(struct tac_graph *graph)
     memset(graph, 0, sizeof *graph);
 }
 
-/* The cluster that a vertex becomes a part of, as it is told to neighbours. */
+/* The cluster that a vertex becomes a part of, as it is sent to neighbours. */
 struct part_of {
     tac_gid id;
     int64_t owner;
 };
 
-/* An edge of the new graph on its way to the rank that owns its row. */
+/* An edge of the new graph, as it is sent to the rank that owns its row. */
 struct edge {
     tac_gid row, column;
     int64_t owner, weight; /* owner: of the column */
@@ -39,7 +39,7 @@ struct contraction {
     size_t *arrived; /* owned, (new owned + 1): edges in `in` by rows, after sorting */
 };
 
-/* Edges of clusters that other ranks own from now on. */
+/* Sends the edges of clusters that other ranks own from now on. */
 static enum tac_err pack_edges(struct tac_ctx *ctx, struct contraction *c)
 {
     enum tac_err err = TAC_OK;
@@ -62,7 +62,7 @@ done:
     return err;
 }
 
-/* Ids, owners and sizes of the new graph's vertices; place. */
+/* Sets ids, owners and sizes of the new graph's vertices, and `place`. */
 static enum tac_err name_vertices(struct tac_ctx *ctx, struct contraction *c, struct tac_graph *coarse)
 {
     enum tac_err err;
@@ -107,7 +107,7 @@ static tac_lid find_vertex(const struct tac_graph *g, tac_gid id, bool ours)
     return ours ? tac_id_find(g->id, owned, id) : owned + tac_id_find(g->id + owned, g->nodes.count - owned, id);
 }
 
-/* Arrived edges by ascending row. */
+/* Sorts the received edges by row. */
 static enum tac_err sort_arrived(struct tac_ctx *ctx, struct contraction *c, const struct tac_graph *coarse)
 {
     enum tac_err err;
@@ -129,7 +129,8 @@ done:
 struct row_maker {
     struct tac_graph *graph;
     size_t capacity[2], end;
-    size_t *slot; /* owned, (count): where this row has the column, plus 1; below the row's begin: it has not */
+    size_t *slot; /* owned, (count): where the present row has the column, plus 1; smaller than the start of the row: it
+                     has not */
     tac_lid row;
 };
 

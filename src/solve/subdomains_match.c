@@ -1,11 +1,12 @@
-/* subdomains_match.c: which clusters of a graph become one: handshakes by rounds. */
+/* subdomains_match.c: finds which clusters of a graph to merge, by rounds of handshakes. */
 #include "solve/subdomains.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 4, RATING_SHIFT = 20 };
 
-/* Ties of equal ratings: mixed ids, or else a row of equal elements would be matched one pair a round. */
+/* Breaks ties of equal ratings by hashes of ids. With the ids themselves a row of equal elements would be matched one
+ * pair a round. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15) ^ (b + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0xff51afd7ed558ccd);
@@ -14,7 +15,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return h ^ h >> 29;
 }
 
-/* The neighbour that cluster u would be merged with; -1: none fits.  A total order of edges, the same from both ends.
+/* Returns the neighbour with which cluster u would be merged, or -1. The order of edges is total, and the same from
+ * both ends.
  */
 static tac_lid choose(const struct tac_graph *g, int64_t most, const uint8_t *taken, tac_lid u)
 {

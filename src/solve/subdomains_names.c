@@ -1,17 +1,17 @@
-/* subdomains_names.c: names of the clusters that are left, and small ones that are coupled to none packed together. */
+/* subdomains_names.c: names the clusters at the end, and packs small clusters without couplings together. */
 #include "base/exchange.h"
 #include "solve/subdomains.h"
 #include <stdlib.h>
 
 enum { BLOCK = 64, LEAST_PART = 3 };
 
-/* A cluster on its way to the rank that packs those of its block of ids. */
+/* A cluster, as it is sent to the rank that packs those of its block of ids. */
 struct cluster {
     tac_gid id;
     int64_t size, block;
 };
 
-/* Clusters that came, by ascending id: each takes the next ones of its block in as long as they fit. */
+/* Packs the received clusters, by ascending id: each takes in the next ones of its block as long as they fit. */
 static enum tac_err pack(struct tac_ctx *ctx, size_t count, const struct cluster *came, int64_t most, tac_gid *name,
                          int64_t *first, int64_t *largest)
 {
@@ -40,8 +40,8 @@ done:
     return err;
 }
 
-/* Blocks of ids follow from the scene alone, and each has about as many vertices as BLOCK subdomains; so no rank needs
- * to know all clusters. */
+/* Blocks of ids follow from the scene alone, and each has about as many vertices as BLOCK subdomains. So no rank needs
+ * a list of all clusters. */
 static enum tac_err pack_clusters(struct tac_ctx *ctx, const struct tac_graph *last, int64_t total, int64_t most,
                                   tac_gid *name, int64_t sum[2])
 {

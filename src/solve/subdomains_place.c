@@ -1,6 +1,6 @@
-/* subdomains_place.c: which rank works on which subdomain: by the blocks of their rows, which is what an iteration
- * costs.  No bit depends on it.  A rank knows the subdomains of its own nodes only; besides, the work of each rank, and
- * the few subdomains that go to a rank with less to do. */
+/* subdomains_place.c: decides which rank works on which subdomain, by the number of blocks of their rows, because an
+ * iteration costs about as much. No bit depends on it. A rank has data of the subdomains of its own nodes only, of the
+ * work of each rank, and of the few subdomains that go to a rank with less work. */
 #include "base/exchange.h"
 #include "solve/subdomains.h"
 #include <stdlib.h>
@@ -11,12 +11,12 @@ struct part {
     int64_t rank, work;
 };
 
-/* What becomes of a subdomain. */
+/* The rank of a subdomain. */
 struct home {
     int64_t rank, work; /* work: of all its rows */
 };
 
-/* A subdomain that its rank has no time for. */
+/* A subdomain that another rank should take, because its own has too much work. */
 struct offer {
     tac_gid name;
     int64_t work, rank;
@@ -58,7 +58,7 @@ done:
     return err;
 }
 
-/* Of the parts that came, each subdomain's rank: that with the largest one; of equals the first. */
+/* Chooses each subdomain's rank by the received parts: the rank with the largest part, of equal ones the first. */
 static enum tac_err choose_homes(struct tac_ctx *ctx, size_t count, const struct part *came, struct home *home)
 {
     enum tac_err err;
@@ -86,7 +86,7 @@ done:
     return err;
 }
 
-/* Asks some rank for each subdomain, which follows from its name, where its largest part is. */
+/* Finds the rank with the largest part of each subdomain, by means of a rank that follows from the subdomain's name. */
 static enum tac_err find_homes(struct tac_ctx *ctx, struct placing *p)
 {
     enum tac_err err;
@@ -115,7 +115,7 @@ done:
     return err;
 }
 
-/* The subdomains that this rank has beyond its share: first those of whose rows it owns least. */
+/* Lists the subdomains that this rank has beyond its share of work, first those of whose rows it owns least. */
 static enum tac_err list_offers(struct tac_ctx *ctx, const struct placing *p, int64_t share, struct offer *mine,
                                 int *count)
 {
@@ -141,7 +141,7 @@ done:
     return err;
 }
 
-/* Offers of all ranks, each given to the first rank that has room. */
+/* Gives each offer of all ranks to the first rank that has room. */
 static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct offer *own, int64_t share,
                                  struct placing *p)
 {
@@ -175,7 +175,7 @@ done:
     return err;
 }
 
-/* Subdomains of ranks with more than their share go to others. */
+/* Moves subdomains of ranks with more than their share of work to others. */
 static enum tac_err balance(struct tac_ctx *ctx, struct placing *p)
 {
     enum tac_err err;

@@ -1,4 +1,4 @@
-/* paths.h: the paths of the vertices in the current window. */
+/* paths.h: declares the paths of the vertices in the current window. */
 #ifndef TACTUS_STATE_PATHS_H
 #define TACTUS_STATE_PATHS_H
 

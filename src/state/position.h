@@ -1,5 +1,5 @@
-/* position.h: where a vertex is at a time, whatever moves it: forces, a script, another rank, or nothing
- * (docs/reference/engine.md).
+/* position.h: computes the position of a vertex at a time, for every cause of motion: forces, a script, another rank,
+ * or none (docs/reference/engine.md).
  *
  * The functions are inline because they are called for each vertex of each pair that ticks.
  */
@@ -11,14 +11,15 @@
 #include "state/vertex_state.h"
 #include <string.h>
 
-/* Local. The script that moves vertex i now; NULL: none does, since it is free, is held or belongs to another rank. */
+/* Local. Returns the script that moves vertex i now; NULL: none does, because it is free, is held or belongs to another
+ * rank. */
 static inline __attribute__((always_inline)) const struct tac_script *
 tac_state_script(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i)
 {
     return state->vel[i].w == 0 && scripts->of[i] >= 0 ? &scripts->script[scripts->of[i]] : NULL;
 }
 
-/* Local. x (3) [m] of vertex i at t.  It changes nothing. */
+/* Local. Computes x (3) [m] of vertex i at t. It changes nothing. */
 static inline __attribute__((always_inline)) void tac_state_position(const struct tac_vertex_state *state,
                                                                      const struct tac_scripts *scripts, tac_lid i,
                                                                      tac_time t, double x[3])
@@ -40,7 +41,7 @@ static inline __attribute__((always_inline)) void tac_state_position(const struc
     }
 }
 
-/* Local. The same as one row of four numbers; the fourth means nothing. */
+/* Local. Does the same as one row of four numbers; the fourth is meaningless. */
 TAC_FOUR_INLINE void tac_state_position_row(tac_four *row, const struct tac_vertex_state *state,
                                             const struct tac_scripts *scripts, tac_lid i, tac_time t)
 {

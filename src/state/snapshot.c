@@ -1,4 +1,4 @@
-/* snapshot.c: the order of a snapshot's rows, and its end. */
+/* snapshot.c: sorts the rows of a snapshot, and frees it. */
 #include "state/snapshot.h"
 #include <stdlib.h>
 

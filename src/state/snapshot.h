@@ -1,4 +1,4 @@
-/* snapshot.h: the whole state of a simulation at a commit, as rows by global id.
+/* snapshot.h: declares the whole state of a simulation at a commit, as rows by global id.
  *
  * The integrator fills it and can go on from it.  Checkpoints write and read it.  A migration uses a snapshot in memory
  * only.  Each rank gives rows of some tables and gets back a block of rows; it does not matter which rank gives which
@@ -128,12 +128,12 @@ struct tac_checkpoint {
     int64_t restarts;
     struct tac_accum dissipated, work, total_start, couple[3]; /* carried */
     struct tac_accum lost[3]; /* of `dissipated`: friction, damping, plasticity; carried */
-    int32_t has_losses;       /* 0: it comes from a version that did not tell them */
+    int32_t has_losses;       /* 0: it comes from a version that did not store them */
     int32_t has_start;
     int32_t has_past; /* of vertices */
     struct {
         int64_t level;      /* the last step's last part was step_s / 2^level long */
-        int64_t generation; /* tactus/base.h; 0: it comes from a version that did not tell it */
+        int64_t generation; /* tactus/base.h; 0: it comes from a version that did not store it */
         int32_t has_script_force;
     } trajectory;
     double kinetic_start, book_work, book_absolute;

@@ -1,4 +1,4 @@
-/* vertex_state.h: where the vertices of a rank are, and how they move. */
+/* vertex_state.h: declares the positions and velocities of the vertices of a rank. */
 #ifndef TACTUS_STATE_VERTEX_STATE_H
 #define TACTUS_STATE_VERTEX_STATE_H
 

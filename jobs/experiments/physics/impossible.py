@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """impossible.py: scenes that cannot go on stop, say where, and do so at one instant however contacts are found.
 
-vice     A particle midway between two walls that close at 2 x .25 m/s (2D), for several contact.min_period_s. The nest of
-         layers ends where its layers' periods would be shorter; the walls then stand 2 eta(L + 1) apart, which gives the
+vice     A particle midway between two walls that close at 2 x .25 m/s (2D), for several contact.min_period_s. The layer stack
+         ends where its layers' periods would be shorter; the walls then stand 2 eta(L + 1) apart, which gives the
          time. `instant` is the run's end less that time, in ticks of the deepest layer.
 ways     Every scene below is run with all pairs, with speculation, and with speculation in windows of a millionth of the
          run (quick: 1e-5), of all of it, and of a hundredth, and with four times as many frames: exit code 3 and the same sentence, to

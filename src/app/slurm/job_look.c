@@ -107,9 +107,9 @@ static const char *explain_reason(const char *reason)
         {"Dependency", "it waits for another job"},
         {"JobHeldUser", "it is held; release it: scontrol release"},
         {"JobHeldAdmin", "an administrator holds it"},
-        {"JobArrayTaskLimit", "so many of the sweep run at once already"},
-        {"PartitionTimeLimit", "it asks for more time than the partition allows, and will not start"},
-        {"PartitionNodeLimit", "it asks for more nodes than the partition allows, and will not start"},
+        {"JobArrayTaskLimit", "the sweep runs as many at a time as it may already"},
+        {"PartitionTimeLimit", "it requests more time than the partition allows, and will not start"},
+        {"PartitionNodeLimit", "it requests more nodes than the partition allows, and will not start"},
         {"ReqNodeNotAvail", "nodes that it needs are down or reserved"},
         {"launch failed requeued held", "its nodes failed to start it; release it: scontrol release"},
     };
@@ -225,7 +225,7 @@ void tac_look_judge(struct tac_look *look)
         if (!use_job_end(look)) {
             look->condition = "gone";
             snprintf(look->why, sizeof look->why,
-                     "Slurm does not know job %s any more, and it has not said how it ended%s%s", tac_look_job(look),
+                     "Slurm no longer lists job %s, and the job has not reported how it ended%s%s", tac_look_job(look),
                      again[0] != '\0' ? "; it goes on with: " : "", again);
         }
     } else if (look->state == NULL && look->status == NULL) {

@@ -1,5 +1,5 @@
-/* job_look.h: the condition of a run, from what the program wrote (status.json), what the job wrote (job-state.json),
- * and what squeue says about the job.
+/* job_look.h: finds the condition of a run, from the files of the program (status.json) and of the job
+ * (job-state.json), and from the output of squeue about the job.
  *
  *     struct tac_look look = {.dir = "drop.run"};
  *     TAC_TRY(tac_look_read(ctx, &look));
@@ -14,8 +14,8 @@
 #include <tactus/report.h>
 
 enum tac_queue {
-    TAC_QUEUE_SILENT,  /* not asked, or no answer: only the files are known */
-    TAC_QUEUE_UNKNOWN, /* the batch system does not know the job, or not any more */
+    TAC_QUEUE_SILENT,  /* squeue was not called, or gave no answer: only the files are known */
+    TAC_QUEUE_UNKNOWN, /* the batch system does not list the job, or no longer lists it */
     TAC_QUEUE_KNOWN    /* queue_state and queue_reason are what squeue said */
 };
 
@@ -35,15 +35,15 @@ struct tac_look {
 
 /* Local. Reads the folder. TAC_ERR_INPUT: neither a run nor a job is there, or a file is damaged. */
 enum tac_err tac_look_read(struct tac_ctx *ctx, struct tac_look *look);
-/* Local. The number of the run's job, as squeue writes it ("17", "17_3"), or NULL. */
+/* Local. Returns the number of the run's job, as squeue writes it ("17", "17_3"), or NULL. */
 const char *tac_look_job(const struct tac_look *look);
-/* Local. A number of the object, or NaN if there is none. */
+/* Local. Returns a number of the object, or NaN if there is none. */
 double tac_look_real(const json_t *object, const char *key);
 /* Local. Asks squeue once about the jobs of all these folders, and waits ten seconds at most. */
 void tac_queue_ask(struct tac_look *look, int count);
 /* Local. Fills condition and why from the other fields. */
 void tac_look_judge(struct tac_look *look);
-/* Local. Will the run continue without the user's help? */
+/* Local. Returns whether the run will continue without the user's help. */
 bool tac_look_lives(const struct tac_look *look);
 void tac_look_clear(struct tac_look *look);
 

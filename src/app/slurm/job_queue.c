@@ -1,4 +1,4 @@
-/* job_queue.c: asks squeue of Slurm for the state of jobs. */
+/* job_queue.c: gets the state of jobs from Slurm's squeue. */
 #include "app/slurm/job_look.h"
 
 #include <errno.h>

@@ -238,7 +238,7 @@ static enum tac_err collect_sums(struct tac_sim *sim, struct tac_checkpoint *c)
     if (tac_ranks_halo(sim->ranks) &&
         (MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
          MPI_Allreduce(MPI_IN_PLACE, &c->deepest_layer, 1, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS))
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up the book");
+        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while adding up the book of works");
     c->book_work = book[0];
     c->book_absolute = book[1];
     TAC_TRY(tac_state_counters(sim, &c->counters));

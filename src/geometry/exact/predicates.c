@@ -1,5 +1,5 @@
-/* predicates.c: the signs of determinants of coordinate differences: a floating-point filter first, long integers where
- * it cannot decide. */
+/* predicates.c: computes the signs of determinants of coordinate differences: by a floating-point filter first, by long
+ * integers where it cannot decide. */
 #include "geometry/exact/predicates.h"
 
 #include <math.h>

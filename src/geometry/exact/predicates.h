@@ -1,17 +1,16 @@
-/* predicates.h: exact tests on which side of a plane or a line a point lies.
- *
- * The sign of a determinant of coordinate differences, right for every finite input: a floating-point filter with a
- * forward error bound settles nearly all calls, long integer arithmetic the rest.  No state, no failure.
+/* predicates.h: decides exactly on which side of a plane or a line a point lies. It computes the sign of a determinant
+ * of coordinate differences, correct for every finite input. A floating-point filter with a forward error bound decides
+ * nearly all calls, and long integer arithmetic the rest. The functions have no state and cannot fail.
  */
 #ifndef TACTUS_GEOMETRY_EXACT_PREDICATES_H
 #define TACTUS_GEOMETRY_EXACT_PREDICATES_H
 
-/* Local. Sign (-1, 0, 1) of det[b - a; c - a; d - a]: positive where d lies on the side of the plane abc that
- * (b - a) x (c - a) points to; 0 exactly if the four points are coplanar. Coordinates are finite. */
+/* Local. Returns the sign (-1, 0, 1) of det[b - a; c - a; d - a]: positive where d lies on the side of the plane abc
+ * that (b - a) x (c - a) points to; 0 exactly if the four points are coplanar. Coordinates are finite. */
 int tac_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);
 
-/* Local. Sign of det[b - a; c - a] in the plane of coordinates `i` and `j` (0..2): positive where a, b, c turn
- * counter-clockwise in (i, j). */
+/* Local. Returns the sign of det[b - a; c - a] in the plane of coordinates `i` and `j` (0..2): positive where a, b, c
+ * turn counter-clockwise in (i, j). */
 int tac_orient2d(const double a[3], const double b[3], const double c[3], int i, int j);
 
 /* Local. Returns whether the point lies on the closed segment pq (3D, exact). */

@@ -1,20 +1,20 @@
-/* implicit_balance.c: how much each rank works, by counts, and what its vertices cost
- * (docs/explanation/distribution.md, Rebalancing).
- *
- * A rank evaluates the elements and pairs of its vertices, and looks for pairs; of the linear solver ranks have equal
- * parts whoever owns the vertices, since it gives its subdomains to those that have least.
+/* implicit_balance.c: computes the work of each rank, by counts, and the cost of its vertices
+ * (docs/explanation/distribution.md, Rebalancing). A rank evaluates the elements and pairs of its vertices, and
+ * searches for pairs. The work of the linear solver does not depend on who owns the vertices, because it gives
+ * subdomains to the ranks that have least work.
  */
 #include "implicit/ranks/implicit_balance.h"
 #include "implicit/parts.h"
 #include "partition/graph_rows.h"
 
-/* What was done takes so long, ns: of a tetrahedron, or of a pair that touches. */
+/* The duration of an evaluation, ns, of a tetrahedron, or of a pair that touches. */
 static const double ELEMENT_NS[TAC_WORKS] = {100, 130, 1000}, PAIR_NS[TAC_WORKS] = {60, 120, 1200};
 
-/* Of a vertex, in tetrahedra: rows of the matrix, vectors. */
+/* The cost of a vertex for rows of the matrix and vectors, in units of a tetrahedron. */
 static const double VERTEX_WEIGHT = 1;
 
-/* Of an element, in tetrahedra: others take half as much for the square of their nodes. */
+/* The cost of an element, in units of a tetrahedron: the square of its nodes relative to 4, and half of that for
+ * elements that are no tetrahedra. */
 static double cost_of(const struct tac_element *element)
 {
     const double nodes = element->nodes, share = nodes * nodes / 16;
@@ -40,7 +40,7 @@ static tac_lid lowest(const struct tac_implicit *sim, const tac_lid *v, int n)
     return low;
 }
 
-/* The rank of the lowest vertex links it with the others. */
+/* The rank that owns the lowest vertex makes the edges to the others. */
 static enum tac_err link_stencil(const struct tac_implicit *sim, const tac_lid *v, int n, struct tac_graph_rows *rows)
 {
     enum tac_err err = TAC_OK;
@@ -87,9 +87,9 @@ done:
     return err;
 }
 
-/* ---- what this rank has done ---- */
+/* ---- the work of this rank ---- */
 
-/* The share of the pairs that touch which other ranks evaluate, too. */
+/* The share of the touching pairs that other ranks evaluate, too. */
 static double share_of_others(const struct tac_implicit *sim)
 {
     size_t others = 0;
@@ -113,7 +113,7 @@ static void measure_load(const void *state, struct tac_workload *load)
     load->counted_s = load->ticks_s + load->discovery_s;
 }
 
-/* No pair is so dear to two ranks that it should be on one of them. */
+/* No pair costs two ranks so much that it should be on one of them. */
 static int64_t no_messages(const void *state)
 {
     return 0;

@@ -1,4 +1,5 @@
-/* implicit_balance.h: what the implicit integrator tells of its ranks' work, for its entry in the table of integrators.
+/* implicit_balance.h: declares the functions about the work of ranks that the implicit integrator has in the table of
+ * integrators.
  */
 #ifndef TACTUS_IMPLICIT_IMPLICIT_BALANCE_H
 #define TACTUS_IMPLICIT_IMPLICIT_BALANCE_H

@@ -1,8 +1,6 @@
-/* implicit_ghosts.c: vertices of other ranks (docs/explanation/distribution.md): those that the elements of this rank
- * reach, which stay, and those that its pairs reach, which come and go with the lists of pairs.
- *
- * What is computed at a ghost is what its owner computes, from the same numbers; only what needs more of the scene than
- * a rank has of it comes by message.
+/* implicit_ghosts.c: manages the ghosts (docs/explanation/distribution.md). Ghosts that the elements of this rank reach
+ * are permanent. Ghosts that its pairs reach change with the lists of pairs. A rank computes the same values at a ghost
+ * as the owner, from the same numbers. Only values that need more of the scene than a rank has are sent by the owner.
  */
 #include "base/exchange.h"
 #include "implicit/parts.h"
@@ -11,7 +9,7 @@
 
 enum { TAG = 47 };
 
-/* All that is known of a ghost and may change, or that the owner alone can compute. */
+/* All data of a ghost that may change, or that only its owner can compute. */
 struct known {
     double x[3], v[3], x0[3], p[3], trial[3], stiff, area;
     int32_t held, led;
@@ -80,7 +78,7 @@ enum tac_err tac_implicit_ghosts_refresh(struct tac_implicit *sim)
     return tac_agree(sim->ctx, sim->halo->down);
 }
 
-/* An array of which the ghosts' values are wanted. */
+/* An array whose values at ghosts are needed. */
 struct shared {
     struct tac_halo *halo;
     double *value;
@@ -152,7 +150,7 @@ static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->count = sim->halo->vertices;
     tac_implicit_search_grows(sim);
     if (!sim->is_static)
-        sim->inertia = sim->scene->mesh->mass; /* which may have moved */
+        sim->inertia = sim->scene->mesh->mass; /* the array may have been reallocated */
     model->valence[v] = ghost->valence;
     model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
     model->role[v] = (uint8_t)tac_role_of(false, ghost->ever_free, ghost->scripted);

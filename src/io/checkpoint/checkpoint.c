@@ -1,4 +1,4 @@
-/* checkpoint.c: the tables of a checkpoint, column by column. */
+/* checkpoint.c: defines the tables of a checkpoint, column by column. */
 #include "io/checkpoint/checkpoint_table.h"
 
 #include <stdlib.h>
@@ -230,7 +230,7 @@ static size_t list_ticks(struct tac_counters *k, int begin, int end, int64_t **p
 void tac_checkpoint_unpack_1(struct tac_checkpoint *c, const int64_t integer[TAC_CHECKPOINT_INTEGERS_1],
                              const double real[TAC_CHECKPOINT_REALS])
 {
-    enum { FIRST_KINDS = 8 }; /* that were when the format was made; the later ones stand behind other numbers */
+    enum { FIRST_KINDS = 8 }; /* kinds that existed when the format was made; later ones come after other numbers */
     struct tac_counters *k = &c->counters;
     struct flags f = flags_of(c);
     int64_t unused = 0, level_and_force = 0, copy[TAC_CHECKPOINT_INTEGERS_1], *place[TAC_CHECKPOINT_INTEGERS_1];

@@ -32,7 +32,7 @@ struct tac_checkpoint_about {
  * is damaged or of another program, or there is none. */
 enum tac_err tac_checkpoint_read(struct tac_ctx *ctx, const char *path, char **file, json_t **json, char *sha256,
                                  struct tac_checkpoint **out);
-/* Collective. The same, with what the file says about its origin. */
+/* Collective. Does the same, and returns what the file says about its origin. */
 enum tac_err tac_checkpoint_read_about(struct tac_ctx *ctx, const char *path, char **file, json_t **json,
                                        struct tac_checkpoint_about *about, struct tac_checkpoint **out);
 
@@ -43,7 +43,7 @@ void tac_checkpoint_lead(struct tac_ctx *ctx, const char *dir, const char *file,
 
 /* Collective. Checks length and CRC. why (of `size` bytes): why the file is no whole checkpoint; empty if it is one. */
 enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char *why, size_t size);
-/* Local. NNNNNN of the name "checkpoint-NNNNNN.h5", or -1. */
+/* Local. Returns NNNNNN of the name "checkpoint-NNNNNN.h5", or -1. */
 int64_t tac_checkpoint_number(const char *name);
 /* Local. Numbers of the checkpoints in a folder, whole or not, ascending, in *list (owned by the caller). */
 enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count);

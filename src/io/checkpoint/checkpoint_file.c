@@ -234,7 +234,7 @@ enum tac_err tac_checkpoint_examine(struct tac_ctx *ctx, const char *path, char 
     if (reported.why[0] == '\0')
         err = tac_checkpoint_crc_all(ctx, path, reported.length, &crc);
     if (err == TAC_ERR_INPUT) {
-        /* A disk that cannot be read is one more way of not being whole. */
+        /* A file that the disk cannot read is not whole either. */
         snprintf(reported.why, sizeof reported.why, "%.250s", ctx->error);
         ctx->error[0] = '\0';
         err = TAC_OK;

@@ -12,7 +12,7 @@
 #include "io/checkpoint/checkpoint_room.h"
 #include "io/h5/stored.h"
 
-/* ---- what all ranks have alike ---- */
+/* ---- data that is the same on all ranks ---- */
 
 static enum tac_err read_about(struct tac_checkpoint_reader *r)
 {

@@ -118,7 +118,7 @@ done:
     return err;
 }
 
-/* This rank's rows of a table, and the one before them where there is one, by which the order is seen. */
+/* Reads this rank's rows of a table, and the row before them if there is one, with which the order is checked. */
 struct span {
     int64_t begin, end; /* rows of the file */
     int64_t first;      /* the row that the records begin with */
@@ -372,7 +372,8 @@ done:
 
 /* ---- what elements remember ---- */
 
-/* In range whatever its kind; what a kind asks of its numbers is looked at when they are put into a simulation. */
+/* Checks ranges that hold for every kind. The conditions of a single kind are checked when the numbers are put into a
+ * simulation. */
 static bool element_sensible(const struct tac_checkpoint *c, const struct tac_element_states *s,
                              const struct tac_element_state *row)
 {

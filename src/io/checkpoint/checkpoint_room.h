@@ -1,4 +1,4 @@
-/* checkpoint_room.h: what the files that read a checkpoint share, and those that write one. */
+/* checkpoint_room.h: declares what the files that read a checkpoint share, and those that write one. */
 #ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_ROOM_H
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_ROOM_H
 
@@ -24,10 +24,10 @@ enum tac_err tac_checkpoint_wrong(const struct tac_checkpoint_reader *r, const c
 enum tac_err tac_checkpoint_columns(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                                     size_t columns, int64_t total, int64_t begin, int64_t end, size_t size,
                                     void *records);
-/* Local. How many rows a column has.  TAC_ERR_INPUT: there is none of its shape. */
+/* Local. Finds the number of rows of a column. TAC_ERR_INPUT: there is no column of its shape. */
 enum tac_err tac_checkpoint_count(const struct tac_checkpoint_reader *r, const struct tac_checkpoint_column *column,
                                   int64_t *rows);
-/* Local. What histories remember, into r->c; nothing where the file has none. */
+/* Local. Reads what histories remember into r->c; nothing if the file has none. */
 enum tac_err tac_checkpoint_read_follow(struct tac_checkpoint_reader *r);
 /* Local. Reads this rank's rows of all tables but the last distances into r->c, whose totals are known. TAC_ERR_INPUT.
  */

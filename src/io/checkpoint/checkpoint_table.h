@@ -1,4 +1,4 @@
-/* checkpoint_table.h: the contents of a checkpoint file, for its writer and its reader. */
+/* checkpoint_table.h: declares the contents of a checkpoint file, for its writer and its reader. */
 #ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_TABLE_H
 
@@ -36,7 +36,7 @@ void tac_checkpoint_unpack_1(struct tac_checkpoint *c, const int64_t integer[TAC
 /* Local. Copies a row of energy.csv to `value` (out) or from `value`; counts are stored as reals. */
 enum { TAC_CHECKPOINT_ROW = 22, TAC_CHECKPOINT_LOST = 4 };
 void tac_checkpoint_row(struct tac_energy_row *row, double value[TAC_CHECKPOINT_ROW], bool out);
-/* Local. The same of its further columns: what was dissipated, by cause. */
+/* Local. Does the same for its further columns: what was dissipated, by cause. */
 void tac_checkpoint_row_losses(struct tac_energy_row *row, double value[TAC_CHECKPOINT_LOST], bool out);
 
 /* A table of the file: rows x columns (0: one-dimensional). */
@@ -94,7 +94,7 @@ extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMN
 /* The name that a column of this name has in a file of format 1. */
 const char *tac_checkpoint_name_1(const char *name);
 
-/* Collective. Computes the CRC of the `length` bytes behind the user block; each rank reads a part. TAC_ERR_RUN: the
+/* Collective. Computes the CRC of the `length` bytes after the user block; each rank reads a part. TAC_ERR_RUN: the
  * file cannot be read.
  */
 enum tac_err tac_checkpoint_crc_all(struct tac_ctx *ctx, const char *path, int64_t length, uint32_t *crc);

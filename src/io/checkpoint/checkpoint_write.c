@@ -221,8 +221,8 @@ static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer
     return w->file.broken ? TAC_ERR_RUN : tac_frames_step(ctx, &w->file, "a checkpoint", ok);
 }
 
-/* Removes what is older than the `keep` newest.  Only files of their full length count as kept: a crash of the machine
- * may have left shorter ones. */
+/* Removes the checkpoints that are older than the `keep` newest.  Only files of their full length count as kept: a
+ * crash of the machine may have left shorter ones. */
 static void remove_old(const char *dir, int folder, int keep, const int64_t *list, size_t count)
 {
     char name[64];
@@ -272,7 +272,7 @@ done:
     free(list);
 }
 
-/* Rank 0: head, disk, name, link, and what is too old. */
+/* Rank 0: writes the head, flushes to the disk, renames the file, sets the link, and removes old checkpoints. */
 static enum tac_err publish_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w, const char *dir, int keep,
                                  uint32_t crc, int64_t length, char *name, size_t size)
 {
@@ -361,7 +361,7 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     struct tac_h5_quiet quiet;
     tac_h5_quiet(&quiet);
     err = tac_alloc(ctx, 1, sizeof *w, &w);
-    if (w != NULL) /* before the ranks agree: who has one closes it where another has none */
+    if (w != NULL) /* before the ranks agree: a rank that has a file closes it, even if another has none */
         w->file = (struct tac_frames){.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1};
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(create_file(ctx, w, scene, dir, c));

@@ -94,7 +94,7 @@ enum tac_err tac_checkpoint_write_table(struct tac_ctx *ctx, struct tac_checkpoi
     return err;
 }
 
-/* ---- tables of which each row is an id: slice by slice, for there is no room for all rows at once ---- */
+/* ---- tables with a row for each id: slice by slice, because there is no memory for all rows together ---- */
 
 /* Rows that a rank sorts and writes at a time: whole chunks. */
 enum { SLICE_ROWS = 4 * TAC_CHUNK_ROWS, COLUMNS_MOST = 8 };

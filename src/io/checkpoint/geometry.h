@@ -1,5 +1,5 @@
-/* io/checkpoint/geometry.h: the geometry of a checkpoint, for tac_scene_resume(): the rows of each rank, and for small
- * scenes all rows on every rank. */
+/* io/checkpoint/geometry.h: declares the geometry of a checkpoint, for tac_scene_resume(): the rows of each rank, and
+ * for small scenes all rows on every rank. */
 #ifndef TACTUS_IO_CHECKPOINT_GEOMETRY_H
 #define TACTUS_IO_CHECKPOINT_GEOMETRY_H
 
@@ -11,7 +11,7 @@ struct tac_gathered {
     tac_gid *triangle, *segment, *tetrahedron; /* owned; NULL on one rank */
 };
 
-/* Local. The rows of this rank, as views into the checkpoint. */
+/* Local. Returns the rows of this rank, as views into the checkpoint. */
 struct tac_geometry tac_geometry_here(const struct tac_checkpoint *checkpoint);
 /* Collective. Gathers the blocks of rows that tac_checkpoint_read() distributed. The checkpoint must outlive `out`. */
 enum tac_err tac_geometry_gather(struct tac_ctx *ctx, const struct tac_checkpoint *checkpoint,

@@ -1,4 +1,4 @@
-/* folder.c: knows which files of a folder belong to a run, and replaces them. status.json is the mark: if this program
+/* folder.c: finds which files of a folder belong to a run, and replaces them. status.json is the mark: if this program
  * wrote it, all files with names of a run are the run's; if it is missing, none is. */
 #include <dirent.h>
 #include <errno.h>
@@ -136,7 +136,7 @@ static void remove_unfinished_mark(int folder)
         unlinkat(folder, "status.json", 0);
 }
 
-/* mkdir -p; *made tells whether the last part is new. */
+/* Does mkdir -p; *made: the last part is new. */
 static enum tac_err make_folder(struct tac_ctx *ctx, const char *dir, bool *made)
 {
     enum tac_err err = TAC_OK;

@@ -152,7 +152,7 @@ static bool put_about(hid_t group, const struct tac_settings *settings, const st
                      (const double[]){h->point[0], h->point[1], h->point[2], h->normal[0], h->normal[1], h->normal[2]});
 }
 
-/* buffer: (rows, 3).  Rows of one time are one behind the other, `each` of them. */
+/* buffer: (rows, 3). Rows of one time are consecutive, `each` of them. */
 static bool write_history(hid_t group, const struct tac_output *out, const struct columns *columns,
                           const struct tac_history *h, const struct rows *rows, double *buffer)
 {

@@ -95,7 +95,7 @@ enum tac_err tac_folder_lock_ranks(struct tac_ctx *ctx, struct tac_folder *f, bo
     }
     if (why != 0 && old)
         tac_warn(ctx,
-                 "'%s' lies on a file system without locks (%s), so status.json alone tells whether an earlier run is "
+                 "'%s' lies on a file system without locks (%s), so only status.json shows whether an earlier run is "
                  "alive; make sure that none of its ranks is left",
                  f->dir, strerror(why));
     flock(f->ranks, LOCK_SH | LOCK_NB); /* the lock on the folder keeps others away meanwhile */

@@ -122,7 +122,7 @@ done:
     if (out != NULL && out->frames != NULL)
         tac_frames_destroy(ctx, &out->frames);
     if (out != NULL && ctx->rank == 0)
-        tac_folder_abandon(&out->folder); /* a run that did not begin leaves nothing behind */
+        tac_folder_abandon(&out->folder); /* a run that did not begin leaves no files */
     tac_output_destroy(&out);
     return err;
 }
@@ -257,7 +257,7 @@ enum tac_err tac_output_branched(struct tac_ctx *ctx, struct tac_output *out, co
     return tac_agree(ctx, err);
 }
 
-/* What branch.json tells, for run.json; null where the run was not branched. */
+/* Returns the contents of branch.json, for run.json; null if the run was not branched. */
 static json_t *branch_json(const struct tac_output *out)
 {
     const int fd = openat(out->folder.fd, "branch.json", O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -1,4 +1,4 @@
-/* io/folder/output.h: the parts of the run folder's writer, one file each. */
+/* io/folder/output.h: declares the parts of the run folder's writer, one file each. */
 #ifndef TACTUS_IO_FOLDER_OUTPUT_H
 #define TACTUS_IO_FOLDER_OUTPUT_H
 
@@ -79,7 +79,7 @@ void tac_frames_plan_clear(struct tac_frames_plan *plan);
  */
 enum tac_err tac_frames_check(struct tac_ctx *ctx, const char *path, const struct tac_kept_frame *kept, int64_t count,
                               int64_t next);
-/* Local. The same for one frame of an open file (hid_t); the sentence is in ctx->error. path: for the sentence. */
+/* Local. Does the same for one frame of an open file (hid_t); the sentence is in ctx->error. path: for the sentence. */
 bool tac_frames_frame_sound(struct tac_ctx *ctx, int64_t file, const char *path, int64_t index);
 /* Local to rank 0. Copies frames `first` .. `next` - 1 of a damaged file into `to` if they can be read, are at the
  * scene's times and have the right checksums. *kept (owned by the caller, (*count)): the copied frames; lost: the
@@ -98,9 +98,9 @@ void tac_frames_destroy(struct tac_ctx *ctx, struct tac_frames **w);
 
 /* ---- rows_by_writer.c: sends values from the owners of vertices to the ranks that write their rows ---- */
 #define TAC_CHUNK_ROWS 16384
-/* Local. The rows [*begin, *end) of `count` that rank `rank` of `size` writes: whole chunks. */
+/* Local. Computes the rows [*begin, *end) of `count` that rank `rank` of `size` writes: whole chunks. */
 void tac_rows_of_rank(tac_gid count, int rank, int size, tac_gid *begin, tac_gid *end);
-/* Local. The rank that writes a row. */
+/* Local. Returns the rank that writes a row. */
 int tac_rank_of_row(const struct tac_ctx *ctx, tac_gid count, tac_gid row);
 /* Collective. Sends every vertex's values to the rank that writes its row: w->position, velocity, contact_force. */
 enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_frame *frame);
@@ -121,9 +121,10 @@ void tac_space_abandon(const char *path, int keep);
 /* Local. Reads the status.json in the folder (a descriptor) if a run wrote it; *mark is a new reference, or NULL.
  * TAC_ERR_RUN: memory is out. */
 enum tac_err tac_folder_mark(struct tac_ctx *ctx, int folder, json_t **mark);
-/* Local. TAC_ERR_INPUT if there is a mark. */
+/* Local. Returns TAC_ERR_INPUT if there is a mark. */
 enum tac_err tac_folder_refuse_run(struct tac_ctx *ctx, const char *dir, const json_t *mark);
-/* Collective. TAC_ERR_INPUT if the folder holds a run already. Call it before a scene that takes long to prepare. */
+/* Collective. Returns TAC_ERR_INPUT if the folder holds a run already. Call it before the preparation of a scene, which
+ * may take long. */
 enum tac_err tac_folder_taken(struct tac_ctx *ctx, const char *dir);
 
 /* ---- folder.c: rank 0 only ---- */
@@ -144,7 +145,8 @@ enum tac_err tac_folder_claim(struct tac_ctx *ctx, const char *dir, bool overwri
  * time; before: the same number in the checkpoint. */
 enum tac_err tac_folder_resume(struct tac_ctx *ctx, const char *dir, bool here, int64_t before,
                                struct tac_folder *folder, int64_t *restarts);
-/* path (of `size` bytes): the folder's present path: tac_folder.dir, or after a rename the path that the kernel knows.
+/* path (of `size` bytes): the folder's present path: tac_folder.dir, or after a rename the path that the kernel
+ * reports.
  */
 void tac_folder_where(const struct tac_folder *folder, char *path, size_t size);
 /* Removes all files of a run, and the folder if this process made it. */
@@ -219,7 +221,7 @@ struct tac_output {
 
 /* Collective. Makes a writer without files; the callers create or open them. */
 enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_output **out);
-/* Local to rank 0. The first status of a run, as text; *text is owned by the caller. */
+/* Local to rank 0. Writes the first status of a run as text; *text is owned by the caller. */
 enum tac_err tac_output_first_status(struct tac_ctx *ctx, struct tac_output *out, double time_s, char **text);
 /* Local to rank 0. Makes a new energy.csv with its header. losses: with the columns of what was dissipated, by cause.
  */
@@ -249,7 +251,7 @@ enum tac_err tac_sums_note(struct tac_ctx *ctx, struct tac_output_sums *sums, co
 /* Local to rank 0. Checks the lines of all tables against the checksums in the checkpoint, which is in the folder;
  * changes nothing. TAC_ERR_INPUT: the sentence names the line and the file that differ. */
 enum tac_err tac_sums_look(struct tac_ctx *ctx, const struct tac_output *out, const struct tac_output_past *past);
-/* Local. The frame before `next` whose time is t_s, s, to the last bit; -1: there is none. */
+/* Local. Returns the frame before `next` whose time is t_s, s, to the last bit; -1: there is none. */
 int64_t tac_energy_frame(const struct tac_scene *scene, double t_s, int64_t next);
 /* Local. Is the file in the folder? */
 bool tac_output_lies_in(const char *file, const char *dir);

@@ -93,7 +93,7 @@ enum tac_err tac_output_whole(struct tac_ctx *ctx, const struct tac_scene *scene
     char path[4200];
     bool reported[2] = {false, false};
     if (ctx->rank == 0) {
-        struct tac_ctx alone; /* what is missing is no error */
+        struct tac_ctx alone; /* a missing file is no error */
         struct end e = {scene, dir, (double)past->now * scene->settings->quantum_s, -1, -1};
         tac_ctx_init(&alone, MPI_COMM_SELF);
         alone.quiet = true;

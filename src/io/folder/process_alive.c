@@ -1,5 +1,5 @@
-/* process_alive.c: tells whether the process that writes a run folder is still alive, because a run that was killed
- * leaves "running" in its status.json. */
+/* process_alive.c: finds whether the process that writes a run folder is alive, because a run that was killed leaves
+ * "running" in its status.json. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ void tac_process_machine(char *text, size_t size)
     snprintf(text, size, "%s %s", host, boot);
     for (char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < 32 || (unsigned char)*c > 126)
-            *c = '?'; /* JSON wants UTF-8 */
+            *c = '?'; /* JSON needs UTF-8 */
 }
 
 bool tac_process_describe(json_t *status)

@@ -195,7 +195,7 @@ enum tac_err tac_output_lines(struct tac_ctx *ctx, struct tac_output *out, enum 
     return length > 0 ? append_lines(ctx, out, &out->series[which], text, length) : TAC_OK;
 }
 
-/* Copies the rows of `from` up to step `last`, behind its header. */
+/* Copies the header of `from`, and its rows up to step `last`. */
 static enum tac_err copy_steps(struct tac_ctx *ctx, struct tac_output *out, FILE *from, int64_t last)
 {
     enum tac_err err = TAC_OK;

@@ -168,7 +168,7 @@ static bool rewrite_briefly(const struct tac_output *out, const struct tac_statu
         snprintf(error, sizeof error, "%s", s->error);
     for (char *c = error; *c != '\0'; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < 32 || (unsigned char)*c > 126)
-            *c = '?'; /* JSON would want it escaped */
+            *c = '?'; /* JSON would need an escape */
     const int n = snprintf(text, sizeof text,
                            "{\n  \"format\": \"%s\",\n  \"state\": \"%s\",\n  \"time\": %.17g,\n  \"end\": %.17g,\n"
                            "  \"error\": %s%s%s,\n  \"scene_sha256\": \"%s\"\n}\n",

@@ -49,8 +49,8 @@ static enum tac_err refuse_table(const struct look *l, int64_t line, const char 
                     l->out->folder.dir, l->name, line, line == 1 ? ", the header," : "", what);
 }
 
-/* Is the row from before the checkpoint? A table that began anew because the old one was moved away has only later
- * rows. */
+/* Returns whether the row is from before the checkpoint. A table that began again because the old one was moved away
+ * has only later rows. */
 static bool is_before(const struct look *l, const char *row)
 {
     char *rest;
@@ -60,7 +60,7 @@ static bool is_before(const struct look *l, const char *row)
     return row == NULL || rest == row || !(at > (double)l->past->now * l->out->scene->settings->quantum_s);
 }
 
-/* Are all rows behind the header later? */
+/* Returns whether all rows after the header are later. */
 static bool begun_anew(const struct look *l, FILE *file)
 {
     char *line = NULL;

@@ -108,7 +108,7 @@ enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char 
     struct tac_frames *w = NULL;
     *out = NULL;
     err = tac_alloc(ctx, 1, sizeof *w, &w);
-    if (w != NULL) { /* before the ranks agree: who has one destroys it where another has none */
+    if (w != NULL) { /* before the ranks agree: a rank that has one destroys it, even if another has none */
         w->file = w->frames = w->collective = -1;
         w->root_only = true;
         w->space_fd = -1;

@@ -1,5 +1,5 @@
-/* io/frames/frames.h: shared by the files that write frames.h5: dataset.c writes datasets, frames_mesh.c the mesh,
- * frames.c files and frames.
+/* io/frames/frames.h: declares what the files that write frames.h5 share: dataset.c writes datasets, frames_mesh.c the
+ * mesh, frames.c files and frames.
  */
 #ifndef TACTUS_IO_FRAMES_FRAMES_H
 #define TACTUS_IO_FRAMES_FRAMES_H
@@ -29,29 +29,29 @@ struct tac_row_range {
 /* Collective. Creates a dataset without writing it; The caller closes *id, which can be open after a failure too, and
  * is -1 on ranks that do not write the file. */
 enum tac_err tac_dataset_create(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t *id);
-/* Local. How many rows a chunk of it has. */
+/* Local. Returns the number of rows of a chunk. */
 hsize_t tac_dataset_chunk_rows(const struct tac_dataset *d);
 /* Collective. Writes two ranges of this rank's rows, which follow each other in d->data; ranges may be empty. id: from
  * tac_dataset_create(). */
 enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
                              const struct tac_row_range part[2]);
-/* Collective. The same for a file that only rank 0 writes, from several ranks; id: used by rank 0. */
+/* Collective. Does the same for a file that only rank 0 writes, from several ranks; id: used by rank 0. */
 enum tac_err tac_dataset_gather(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
                                 const struct tac_row_range part[2]);
-/* Local. A creation list for datasets whose headers have checksums; negative on failure. */
+/* Local. Returns a creation list for datasets whose headers have checksums; negative on failure. */
 hid_t tac_dataset_list(void);
 /* Collective. Writes a field of a frame into its group. */
 enum tac_err tac_field_write(struct tac_ctx *ctx, struct tac_frames *w, hid_t group,
                              const struct tac_frame_field *field);
-/* Local. Upper bound for the size of a frame's fields on disk, bytes. */
+/* Local. Returns an upper bound for the size of a frame's fields on disk, bytes. */
 int64_t tac_fields_space(const struct tac_frame *frame);
 /* Local. Has the frame f->name all datasets, in the right shapes? Reads its time, and which fields it has. */
 bool tac_reader_frame_whole(const struct tac_reader *r, struct tac_reader_frame *f);
-/* Local. Do the fields that a frame has on request have the right shape? */
+/* Local. Checks the shape of the fields that a frame has on request. */
 bool tac_reader_fields_whole(const struct tac_reader *r, const struct tac_reader_frame *frame);
-/* Local. Which datasets of the table a frame's group has: 1 << enum tac_dataset_name. */
+/* Local. Finds which datasets of the table a frame's group has: 1 << enum tac_dataset_name. */
 unsigned tac_fields_found(hid_t group);
-/* Local. Upper bound for the size of a dataset on disk, bytes. */
+/* Local. Returns an upper bound for the size of a dataset on disk, bytes. */
 int64_t tac_dataset_space(tac_gid rows, int64_t row_bytes);
 
 /* Local. If `ok` is false, keeps HDF5's reason before another call of HDF5 clears it; returns `ok`. */
@@ -59,10 +59,11 @@ bool tac_frames_note(struct tac_frames *w, bool ok);
 /* Collective. Agrees on whether a step of writing `what` succeeded. A file on which a step failed is never written
  * again. */
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
-/* Collective. The same, after HDF5 made or released an object of the file that every rank tracks; see tac_agree_step().
+/* Collective. Does the same after HDF5 made or released an object of the file that every rank tracks; see
+ * tac_agree_step().
  */
 enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
-/* Collective. The same for a failure `err` outside HDF5. */
+/* Collective. Does the same for a failure `err` outside HDF5. */
 enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum tac_err err);
 /* Local. Does this rank write the file? */
 bool tac_frames_writes(const struct tac_ctx *ctx, const struct tac_frames *w);
@@ -76,7 +77,7 @@ enum tac_err tac_frames_reserve(struct tac_ctx *ctx, struct tac_frames *w, int64
  */
 enum tac_err tac_frames_blank(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir, bool create,
                               struct tac_frames **out);
-/* Collective. The same for any file NAME in DIR, without buffers. */
+/* Collective. Does the same for any file NAME in DIR, without buffers. */
 enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char *name, bool create,
                                struct tac_frames **out);
 /* Collective. Makes the writer's file, with format, version and scene as attributes, and one empty group, w->frames. */
@@ -88,7 +89,7 @@ enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, con
 enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **aside);
 /* Collective. */
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what);
-/* Local. The property list for access to the file; negative on failure. */
+/* Local. Returns the property list for access to the file; negative on failure. */
 hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w);
 /* Collective. Makes the property list for transfers. */
 enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w);

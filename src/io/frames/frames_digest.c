@@ -1,4 +1,5 @@
-/* frames_digest.c: one number for all that a run computed: SHA-256 over the positions and velocities of its frames. */
+/* frames_digest.c: computes one number for all results of a run: SHA-256 over the positions and velocities of its
+ * frames. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 enum { ROWS = 4096, SHA256_BYTES = 32 };
 
-/* Enters doubles as eight bytes each, the lowest byte first, whatever the byte order of the machine. */
+/* Enters doubles as eight bytes each, the lowest byte first, on machines of any byte order. */
 static bool enter_doubles(EVP_MD_CTX *md, const double *x, size_t count)
 {
     unsigned char bytes[8 * ROWS];

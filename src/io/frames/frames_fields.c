@@ -1,5 +1,5 @@
-/* frames_fields.c: the table of fields that frames have on request, beside position, velocity and contact_force, for
- * all that write, check or read them; and writing the fields. */
+/* frames_fields.c: has the table of fields that frames have on request, beside position, velocity and contact_force,
+ * for all files that write, check or read them; and writes the fields. */
 #include <stdlib.h>
 #include <string.h>
 

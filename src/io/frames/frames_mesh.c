@@ -14,7 +14,7 @@ struct source {
         tac_gid begin;
         tac_gid *vertex; /* owned */
     } triangle, segment, tetrahedron;
-    /* The particles of which body were asked for last, and how many there are before them. */
+    /* The body whose particles were requested last, and the number of particles before them. */
     tac_lid body;
     tac_gid before, points; /* points: of the scene */
 };

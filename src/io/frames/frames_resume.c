@@ -189,7 +189,7 @@ static enum tac_err plan_frames(struct tac_ctx *ctx, const struct tac_scene *sce
 {
     enum tac_err err = TAC_OK;
     struct tac_reader *r = NULL;
-    struct tac_ctx alone; /* what is wrong with the file is no error of this run */
+    struct tac_ctx alone; /* an error of the old file is no error of this run */
     struct stat file = {0};
     tac_disk_recover(plan->path);
     if (stat(plan->path, &file) != 0 && errno == ENOENT)

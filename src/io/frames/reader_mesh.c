@@ -1,4 +1,4 @@
-/* reader_mesh.c: /mesh of a frames.h5. */
+/* reader_mesh.c: reads /mesh of a frames.h5. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* xdmf.c: frames.xdmf, which lets ParaView open frames.h5: a temporal collection with one grid per frame.  All grids
- * share topology, body and radius; every frame has datasets of its own, because ParaView's Xdmf3 readers drop parts of
- * datasets (hyperslabs) without a message. */
+/* xdmf.c: writes frames.xdmf, with which ParaView opens frames.h5: a temporal collection with one grid per frame.  All
+ * grids share topology, body and radius; every frame has datasets of its own, because ParaView's Xdmf3 readers drop
+ * parts of datasets (hyperslabs) without a message. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, tac_g
         cells > 0 ? cells : (tac_gid)out->scene->mesh->vertex_count, vector ? " 3" : "", number, precision, path);
 }
 
-/* What was asked for, of those that belong to vertices or cells; a list of contacts is no part of the mesh. */
+/* Writes the requested fields that belong to vertices or cells; a list of contacts is no part of the mesh. */
 static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, int64_t index, unsigned fields)
 {
     enum tac_err err = TAC_OK;

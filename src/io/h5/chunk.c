@@ -29,7 +29,7 @@ static uint32_t fletcher32(const unsigned char *data, size_t bytes)
     return b << 16 | a;
 }
 
-/* The k-th bytes of all values lie together; what is left over behind the last whole value stays where it is. */
+/* The k-th bytes of all values lie together; the bytes after the last whole value keep their places. */
 static void shuffle_bytes(const unsigned char *raw, size_t bytes, size_t value_bytes, unsigned char *out)
 {
     const size_t count = value_bytes > 0 ? bytes / value_bytes : 0;

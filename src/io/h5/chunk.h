@@ -12,7 +12,7 @@
 
 enum { TAC_CHUNK_SUM = 4 }; /* bytes of the checksum at a chunk's end */
 
-/* Local. Upper bound for the size in the file of a chunk of `bytes` bytes. */
+/* Local. Returns an upper bound for the size in the file of a chunk of `bytes` bytes. */
 size_t tac_chunk_bound(size_t bytes);
 /* Local. Applies to `raw`, a chunk of `bytes` bytes in values of `value_bytes` each, the filters of HDF5: shuffle,
  * deflate of level `level` and fletcher32, in this order. scratch: (bytes); out: (tac_chunk_bound(bytes)); *size: bytes

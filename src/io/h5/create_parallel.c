@@ -1,4 +1,4 @@
-/* create_parallel.c: see create_parallel.h. */
+/* create_parallel.c: opens a new file with parallel HDF5 (create_parallel.h). */
 #include "io/h5/create_parallel.h"
 
 #include <errno.h>

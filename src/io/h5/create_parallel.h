@@ -1,4 +1,4 @@
-/* io/h5/create_parallel.h: opening a new file with parallel HDF5, such that no rank waits for ever. */
+/* io/h5/create_parallel.h: opens a new file with parallel HDF5 such that no rank waits for ever. */
 #ifndef TACTUS_IO_H5_CREATE_PARALLEL_H
 #define TACTUS_IO_H5_CREATE_PARALLEL_H
 

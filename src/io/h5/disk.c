@@ -1,5 +1,5 @@
-/* disk.c: a file driver for HDF5 whose file is whole at every moment: it keeps changes until a flush is complete, and
- * writes them to a journal first. */
+/* disk.c: implements a file driver for HDF5 whose file is whole at every moment: it keeps changes until a flush is
+ * complete, and writes them to a journal first. */
 #include "io/h5/disk.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ struct disk {
     H5FD_t base; /* first: HDF5 keeps its own there */
     int fd;
     int *error;            /* borrowed from the caller */
-    haddr_t eoa, eof;      /* end of what is allocated; of what was written, as HDF5 believes */
-    haddr_t tail;          /* where journals have ended, behind the end of the file */
+    haddr_t eoa, eof;      /* end of what is allocated; end of what was written, in HDF5's view */
+    haddr_t tail;          /* where journals have ended, after the end of the file */
     haddr_t settled;       /* the end of the file at the last flush, or when it was opened */
     struct change *change; /* owned */
     size_t change_count, change_capacity;
@@ -208,7 +208,7 @@ static bool write_journal(struct disk *disk)
     at = at > disk->settled ? at : disk->settled; /* a file that is to be shorter ends there until then */
     for (size_t i = 0; i < disk->change_count; i++)
         size += sizeof(struct entry) + disk->change[i].size;
-    if (at + size < disk->tail) /* no older one may be behind it */
+    if (at + size < disk->tail) /* no older journal may come after it */
         at = disk->tail - size;
     disk->tail = at + size;
     struct trailer t = {.begin = at, .count = disk->change_count};
@@ -261,13 +261,13 @@ void tac_disk_recover(const char *path)
     struct stat s;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0)
-        return; /* the next attempt to open it tells why */
+        return; /* the next attempt to open it reports the reason */
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > (off_t)sizeof t) {
         const uint64_t end = (uint64_t)s.st_size - sizeof t;
         if (pread(fd, &t, sizeof t, (off_t)end) == (ssize_t)sizeof t && memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 &&
             t.begin <= end && replay_journal(fd, &t, end, false) && replay_journal(fd, &t, end, true) &&
             ftruncate(fd, (off_t)t.begin) != 0)
-            errno = 0; /* bytes that are left behind the end do no harm */
+            errno = 0; /* bytes that are left after the end do no harm */
     }
     close(fd);
 }

@@ -1,4 +1,4 @@
-/* io/h5/disk.h: a file driver for HDF5 whose file is whole at every moment.
+/* io/h5/disk.h: declares a file driver for HDF5 whose file is whole at every moment.
  *
  * HDF5 changes its structures in place, in any order, while it flushes. A run that is killed in the middle leaves a
  * file that cannot be opened. When a write fails, HDF5 1.10 keeps a cache that it can neither flush nor drop: closing

@@ -1,4 +1,4 @@
-/* h5.c: opening HDF5 files, reading rows and text attributes, and the reason of a failure in words. */
+/* h5.c: opens HDF5 files, reads rows and text attributes, and describes the reason of a failure. */
 #include "io/h5/h5.h"
 
 #include <fcntl.h>

@@ -14,7 +14,8 @@ struct tac_h5_quiet {
 void tac_h5_quiet(struct tac_h5_quiet *saved);
 void tac_h5_restore(const struct tac_h5_quiet *saved);
 
-/* Local. The innermost reason of the last HDF5 failure, one line without newline; "unknown reason" if there is none. */
+/* Local. Returns the innermost reason of the last HDF5 failure, one line without newline; "unknown reason" if there is
+ * none. */
 void tac_h5_reason(char *text, size_t size);
 
 /* Local. Does a file begin like HDF5? Opening it never blocks, even if it is a pipe. */
@@ -31,7 +32,8 @@ bool tac_h5_put_text(hid_t object, const char *name, const char *value);
 
 /* Local. Reads a string attribute, of fixed or variable length, cut to size - 1 bytes; false if there is none. */
 bool tac_h5_get_text(hid_t object, const char *name, char *value, size_t size);
-/* Local. The same, but false only if the attribute is there and cannot be read; the value is empty if there is none. */
+/* Local. Does the same, but returns false only if the attribute exists and cannot be read; the value is empty if there
+ * is none. */
 bool tac_h5_get_text_if_any(hid_t object, const char *name, char *value, size_t size);
 
 #endif

@@ -33,7 +33,7 @@ enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, in
                         (double)limit.rlim_cur * mib);
     if (file.st_size + bytes <= *reserved)
         return TAC_OK;
-    /* Asking costs about a millisecond: ask for several frames if they are small. */
+    /* A reservation takes about a millisecond, so space for several small frames is reserved together. */
     for (int64_t want = bytes < PLENTY / 8 ? 8 * bytes : bytes;; want = bytes) {
         if (fallocate(fd, FALLOC_FL_KEEP_SIZE, file.st_size, want) == 0) {
             *reserved = file.st_size + want;

@@ -75,7 +75,7 @@ bool tac_stored_sound(hid_t dataset, const hsize_t size[2], int rank, size_t byt
         ok = ok && chunk_bytes <= CHUNK_BYTES;
     }
     H5Pclose(list);
-    /* Walks the index of chunks: what is wrong there shows now. */
+    /* Goes through the index of chunks, so that damage of the index is found now. */
     hsize_t stored = ok ? H5Dget_storage_size(dataset) : 0;
     return ok && (layout == H5D_CHUNKED ? all_bytes <= stored * DEFLATE_AT_MOST : all_bytes == stored);
 }

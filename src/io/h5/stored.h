@@ -19,12 +19,12 @@ extern const struct tac_shape TAC_STORED_TRIANGLES, TAC_STORED_SEGMENTS, TAC_STO
 /* Local. Is the type of the dataset exactly one that a machine would write? */
 bool tac_stored_type(hid_t dataset, const struct tac_shape *s);
 /* Local. Checks that the dataset has no data outside the file, no unknown filter, and no chunk or size larger than the
- * stored bytes can unpack to, because a small file must not make the program ask for a large memory. size (rank): rows
+ * stored bytes can unpack to, because a small file must not make the program allocate much memory. size (rank): rows
  * and columns; bytes: of one value. */
 bool tac_stored_sound(hid_t dataset, const hsize_t size[2], int rank, size_t bytes);
 /* Local. Opens a dataset of that shape; *rows: its rows. -1 if there is none or it has another shape. */
 hid_t tac_stored_open(const struct tac_reader *r, const struct tac_shape *s, int64_t *rows);
-/* Local. The number of rows of a dataset of that shape; -1 as above. */
+/* Local. Returns the number of rows of a dataset of that shape; -1 as above. */
 int64_t tac_stored_rows(const struct tac_reader *r, const struct tac_shape *s);
 /* Local. Reads a dataset of that shape with `rows` rows; false if it has another shape or cannot be read. */
 bool tac_stored_read(const struct tac_reader *r, const struct tac_shape *s, int64_t rows, hid_t type, void *data);

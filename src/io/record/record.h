@@ -82,7 +82,7 @@ struct tac_merge {
 /* Local. Opens all runs, or (block >= 0) their parts in one block; then, of two successive points with the same vertex
  * and time, only the later is returned. Memory for about `points` points. merge: zero, or opened before. */
 enum tac_err tac_merge_open(struct tac_spill *spill, int block, size_t points, struct tac_merge *merge);
-/* Local. The next points, at most `most`; *count 0: that was all. */
+/* Local. Returns the next points, at most `most`; *count 0: there are no more. */
 enum tac_err tac_merge_next(struct tac_merge *merge, struct tac_point *out, size_t most, size_t *count);
 /* Local. Frees its memory. */
 void tac_merge_destroy(struct tac_merge *merge);
@@ -144,7 +144,7 @@ enum tac_err tac_record_resume(struct tac_ctx *ctx, const struct tac_scene *scen
                                int64_t index, bool within, bool record, struct tac_record **out, bool *loaded);
 /* How many groups may hold the present interval, `index`. */
 enum { TAC_RECORD_SOURCES = 3 };
-/* Local. Name of the k-th such group. */
+/* Local. Writes the name of the k-th such group. */
 void tac_record_source_name(int64_t index, int64_t k, char name[64]);
 /* Collective. For a run without --record that continues at its end, `now`. Does not change DIR/record.h5; warns if the
  * record does not reach `now`. */

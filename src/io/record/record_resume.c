@@ -106,7 +106,7 @@ static enum tac_err salvage_intervals(struct tac_ctx *ctx, const struct salvage 
     return TAC_OK;
 }
 
-/* ---- what is there, and what shall be ---- */
+/* ---- the present record, and the one to make ---- */
 
 struct plan {
     const char *path;
@@ -183,7 +183,7 @@ static int64_t choose_source(hid_t file, const struct plan *p)
     return k;
 }
 
-/* Decides what is kept, removed and renamed. */
+/* Decides what to keep, remove and rename. */
 static enum tac_err plan_record(struct tac_ctx *ctx, hid_t file, struct plan *p)
 {
     enum tac_err err = TAC_OK;
@@ -390,7 +390,7 @@ static void warn_of_gaps(struct tac_ctx *ctx, const struct plan *p, bool there, 
         tac_warn(ctx, "'%s' ends at t = %.9g s: give --record again to go on with it", p->path,
                  connects ? now_s : covered_s);
     else if (record && !connects)
-        tac_warn(ctx, "'%s' has no breakpoints from t = %.9g s to t = %.9g s, which this run goes on from", p->path,
+        tac_warn(ctx, "'%s' has no breakpoints from t = %.9g s to t = %.9g s, where this run goes on", p->path,
                  covered_s, now_s);
 }
 

@@ -36,10 +36,10 @@ struct tac_record_stored {
         unfinished; /* how many intervals are not whole and left out: the last one of /record, and any of /partial */
 };
 
-/* Local. TAC_ERR_INPUT when it is missing, damaged or foreign.  A kill leaves at most the last interval in parts: that
- * one is left out; another one that is not whole is damage. */
+/* Local. Opens a record. TAC_ERR_INPUT if it is missing, damaged or of another program. A kill leaves at most the last
+ * interval incomplete: that one is left out; any other incomplete interval is damage. */
 enum tac_err tac_record_stored_open(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
-/* Collective. The same on all ranks, after rank 0 has checked that the file is safe to open. */
+/* Collective. Does the same on all ranks, after rank 0 has checked that the file is safe to open. */
 enum tac_err tac_record_stored_open_all(struct tac_ctx *ctx, const char *path, struct tac_record_stored **out);
 /* Local. NULL is allowed; leaves NULL. */
 void tac_record_stored_close(struct tac_record_stored **file);
@@ -61,7 +61,7 @@ bool tac_record_rows_open(hid_t file, const char *group, tac_gid vertices, struc
 bool tac_record_rows_read(const struct tac_record_rows *rows, int which, int64_t begin, int64_t count, void *data);
 /* Local. Closes the datasets; negative ids are skipped. */
 void tac_record_rows_close(struct tac_record_rows *rows);
-/* Local. The times at which a group begins and ends, which are those of its first vertex. */
+/* Local. Reads the times at which a group begins and ends, which are those of its first vertex. */
 bool tac_record_span(hid_t file, const char *group, tac_gid vertices, tac_time span[2]);
 /* Local. Does the group have all points of its interval that are before `now`? */
 bool tac_record_serves(hid_t file, const char *group, tac_gid vertices, tac_time now);

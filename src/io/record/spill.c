@@ -161,7 +161,7 @@ enum tac_err tac_merge_open(struct tac_spill *s, int block, size_t points, struc
     m->heap_count = 0;
     TAC_TRY(tac_grow(s->ctx, &m->cursor, &m->cursor_capacity, n, sizeof *m->cursor));
     TAC_TRY(tac_grow(s->ctx, &m->heap, &m->heap_capacity, n, sizeof *m->heap));
-    /* Allocates all at once, because a buffer that grows step by step fragments the heap. */
+    /* Allocates all memory in one call, because a buffer that grows step by step fragments the heap. */
     TAC_TRY(tac_grow(s->ctx, &m->buffer, &m->buffer_capacity, n * m->each > points ? n * m->each : points,
                      sizeof *m->buffer));
     for (size_t k = 0; k < n; k++) {

@@ -1,4 +1,4 @@
-/* point_cache.c: opens files of moving surfaces, whatever their format, and keeps some of their knots. */
+/* point_cache.c: opens files of moving surfaces, of any format, and keeps some of their knots. */
 #include "mesh/cache/point_cache.h"
 
 #include <math.h>

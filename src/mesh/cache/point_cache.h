@@ -1,8 +1,8 @@
-/* point_cache.h: files of surfaces that an animation moves: positions of all vertices at some times.
+/* point_cache.h: reads files of surfaces that an animation moves: positions of all vertices at some times.
  *
  * Formats: HDF5 with `time` (K) and `position` (K, V, 3); NumPy's .npz with the same two arrays, stored without
- * compression; .mdd.  Each rank opens the file by itself and reads the rows that it asks for, so a failure is local. A
- * file may be larger than memory: what is kept are a few knots of some rows (struct tac_knot_rows).
+ * compression; .mdd.  Each rank opens the file by itself and reads the rows that it needs, so a failure is local. A
+ * file may be larger than memory: a rank keeps only a few knots of some rows (struct tac_knot_rows).
  *
  *     struct tac_point_cache *cache = NULL;
  *     TAC_TRY(tac_point_cache_open(ctx, path, "", &cache));
@@ -35,12 +35,12 @@ struct tac_point_cache {
 enum tac_err tac_point_cache_open(struct tac_ctx *ctx, const char *path, const char *from,
                                   struct tac_point_cache **out);
 void tac_point_cache_release(struct tac_point_cache **cache);
-/* Local. x (count, 3): where the vertices first .. first+count-1 are at a knot.  TAC_ERR_INPUT: the file cannot be read
- * any more, or a number in it is not finite. */
+/* Local. Reads x (count, 3), the positions of the vertices first .. first+count-1 at a knot. TAC_ERR_INPUT: the file
+ * can no longer be read, or a number in it is not finite. */
 enum tac_err tac_point_cache_read(struct tac_ctx *ctx, const struct tac_point_cache *cache, int64_t knot, int64_t first,
                                   int64_t count, double *x);
 
-/* Some rows of a file at the knots that were asked for last. */
+/* Some rows of a file at the knots that were read last. */
 struct tac_knot_rows {
     struct tac_ctx *ctx;                 /* borrowed */
     const struct tac_point_cache *cache; /* borrowed */
@@ -54,12 +54,13 @@ struct tac_knot_rows {
     enum tac_err err; /* the first failure; its sentence is in ctx */
 };
 
-/* Local. number (count): rows of the file. slots: how many consecutive knots are kept, at least 2. */
+/* Local. Makes an empty store. number (count): rows of the file. slots: how many consecutive knots are kept, at least
+ * 2. */
 enum tac_err tac_knot_rows_create(struct tac_ctx *ctx, const struct tac_point_cache *cache, size_t count,
                                   const int64_t *number, size_t slots, struct tac_knot_rows **out);
 void tac_knot_rows_destroy(struct tac_knot_rows **rows);
-/* Local. Returns (count, 3) positions at a knot, which are read if they are not there; valid until the next call.  NULL
- * after a failure, which rows->err tells. */
+/* Local. Returns (count, 3) positions at a knot, which are read if they are not kept; valid until the next call. NULL
+ * after a failure, with the code in rows->err. */
 const double *tac_knot_rows_at(struct tac_knot_rows *rows, int64_t knot);
 
 /* point_cache_hdf5.c, point_cache_raw.c: the formats.  `cache` has a path, and no handles yet. */

@@ -97,7 +97,7 @@ struct array {
     bool single, big_endian;
 };
 
-/* The dictionary of a .npy file says what is in it.  False: it is not an array that can hold positions. */
+/* Reads the dictionary of a .npy file, which describes the array. Returns false if the array cannot hold positions. */
 static bool parse_header(const char *text, struct array *a)
 {
     const char *descr = strstr(text, "'descr':"), *order = strstr(text, "'fortran_order':"),

@@ -42,7 +42,8 @@ struct inp {
     size_t element_count, element_capacity;
 };
 
-/* The next field of this line: what is before the next comma, without blanks around it.  *more: a comma follows. */
+/* Returns the next field of this line: the text before the next comma, without blanks around it. *more: a comma
+ * follows. */
 static struct tac_word next_field(struct tac_text *t, bool *more)
 {
     while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\r'))
@@ -142,7 +143,7 @@ static enum tac_err read_node(struct inp *r)
     TAC_TRY(tac_text_integer(&r->text, next_field(&r->text, &more), "the number of a node", &tag));
     for (int k = 0; k < 3 && more; k++) {
         const struct tac_word word = next_field(&r->text, &more);
-        if (word.size > 0) /* what is left out is 0 */
+        if (word.size > 0) /* an empty field is 0 */
             TAC_TRY(tac_text_number(&r->text, word, coordinate[k], &x[k]));
     }
     TAC_TRY(tac_grow(r->b->ctx, &r->node, &r->node_capacity, r->node_count + 1, sizeof *r->node));

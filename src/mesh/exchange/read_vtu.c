@@ -146,14 +146,14 @@ done:
     return err;
 }
 
-/* The data behind the '_', which need not be XML: the parser stops here. */
+/* The data after the '_' need not be XML: the parser stops here. */
 static enum tac_err begin_appended(struct vtu *v, const char *const *list)
 {
     const long at = XML_GetCurrentByteIndex(v->parser) + XML_GetCurrentByteCount(v->parser);
     const char *mark = memchr(v->file->data + at, '_', v->file->size - (size_t)at);
     v->format.raw = says(list, "encoding", "raw");
     if (mark == NULL)
-        return fail_at_line(v, "no '_' follows, behind which the appended data begin; the file is cut off");
+        return fail_at_line(v, "no '_' follows, after which the appended data begin; the file is cut off");
     v->format.data = mark + 1;
     v->format.data_end = v->file->data + v->file->size;
     XML_StopParser(v->parser, XML_FALSE);

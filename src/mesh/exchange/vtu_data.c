@@ -1,5 +1,5 @@
-/* vtu_data.c: the numbers of VTK's XML files: ascii, base64 or raw bytes, and each of the latter two also compressed
- * in blocks by zlib.  Nothing is read past the end, whatever the file says about itself. */
+/* vtu_data.c: decodes the numbers of VTK's XML files: ascii, base64 or raw bytes, and each of the latter two also
+ * compressed in blocks by zlib. Nothing is read past the end, for any contents of the file. */
 #include "mesh/exchange/vtu.h"
 
 #include <math.h>
@@ -179,7 +179,7 @@ done:
     return err;
 }
 
-/* Numbers as text: doubles or int64_t, whatever the array's own type is. */
+/* Reads numbers as text: doubles or int64_t, for any type of the array. */
 static enum tac_err read_ascii(struct tac_ctx *ctx, const char *path, struct tac_vtu_array *a, size_t most)
 {
     enum tac_err err = TAC_OK;
@@ -232,7 +232,7 @@ enum tac_err tac_vtu_decode(struct tac_ctx *ctx, const char *path, const struct 
         if (f->data == NULL)
             return fail_data(&s, "lies in appended data, which the file has not; it is cut off");
         if (a->offset > (uint64_t)(f->data_end - f->data))
-            return fail_data(&s, "begins behind the end of the appended data; the file is cut off");
+            return fail_data(&s, "begins after the end of the appended data; the file is cut off");
         s.at = f->data + a->offset;
         s.end = f->data_end;
         s.base64 = !f->raw;

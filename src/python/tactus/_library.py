@@ -132,7 +132,7 @@ class Context:
         self.listen()
 
     def listen(self):
-        """Has warnings kept, on rank 0; tac_ctx_init() forgets who listens."""
+        """Keeps warnings, on rank 0; tac_ctx_init() removes this function."""
         self._hear = _c.WARNED(lambda user, sentence: self.warned.append(sentence.decode(errors="replace")))
         self.struct.warned = ctypes.cast(self._hear, ctypes.c_void_p)
         self.struct.quiet = True
@@ -145,7 +145,7 @@ class Context:
         return self.struct.error.decode(errors="replace")
 
     def check(self, code):
-        """Tells warnings, and raises what a code means."""
+        """Issues warnings, and raises the exception of a code."""
         reported, self.warned[:] = list(self.warned), []
         for sentence in reported:
             warnings.warn(sentence, TactusWarning, stacklevel=4)
@@ -163,7 +163,7 @@ class Context:
 
 @contextlib.contextmanager
 def turn():
-    """Only one thread at a time is in the library."""
+    """Lets only one thread at a time call the library."""
     _turn.acquire()
     try:
         yield

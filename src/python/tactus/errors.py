@@ -1,4 +1,4 @@
-"""What can go wrong: one clear sentence each."""
+"""Exceptions and warnings: one clear sentence each."""
 
 
 class TactusError(Exception):
@@ -10,11 +10,11 @@ class LibraryError(TactusError, OSError):
 
 
 class InputError(TactusError, ValueError):
-    """A scene, an array, a value or a path is wrong.  Nothing was run; what was there before is as it was."""
+    """A scene, an array, a value or a path is wrong.  Nothing was run or changed."""
 
 
 class RunError(TactusError, RuntimeError):
-    """A run or a simulation failed on its way: disk, memory, a scene that cannot go on, a process that was killed.
+    """A run or a simulation failed: disk, memory, a scene that cannot go on, a process that was killed.
 
     Attributes:
         code: exit code of the program, or minus the number of the signal that killed it; None for a simulation

@@ -6,8 +6,8 @@
     >>> vertices.shape, triangles.shape
     ((9, 3), (8, 3))
 
-Each function gives a `Mesh`, which is what a scene's "mesh" object says (docs/reference/meshes.md); nothing is generated before
-it is asked for.  Arrays are checked at once:
+Each function gives a `Mesh`, which is a scene's "mesh" object (docs/reference/meshes.md); a mesh is generated when its arrays
+are used.  Arrays are checked at once:
 
     >>> tactus.mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 3]])
     Traceback (most recent call last):

@@ -19,7 +19,7 @@ LINES = [("kinetic", "#cf5b3a"), ("gravity", "#4b7cc0"), ("stretch", "#2d7f89"),
 
 @functools.lru_cache(maxsize=None)
 def _drawer():
-    """The class Picture.  Its files know each other by plain names, which nobody else shall see."""
+    """The class Picture.  Its files import each other by plain names, which are hidden from other modules."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_picture")
     names, kept, made = ("raster", "shading", "picture"), {}, {}
     for name in names:
@@ -39,7 +39,7 @@ def _drawer():
 
 
 class _Scene:
-    """A run as the rasteriser wants it."""
+    """A run in the form of the rasteriser."""
 
     def __init__(self, run):
         mesh, scene = run.mesh, {}
@@ -113,7 +113,7 @@ def _show_pyvista(run, k, path):
 
 
 def _format(path):
-    """The picture format that a path's name tells."""
+    """Returns the picture format of a path's extension."""
     from PIL import Image
     Image.init()
     kind = Image.EXTENSION.get(os.path.splitext(path)[1].lower())
@@ -125,7 +125,7 @@ def _format(path):
 
 
 def _save(write, path):
-    """write(temporary path), then the name: nothing half-written looks whole."""
+    """Calls write(temporary path), then renames, so that no incomplete file has the final name."""
     try:
         write(path + ".part")
         os.replace(path + ".part", path)

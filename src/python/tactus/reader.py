@@ -1,4 +1,4 @@
-"""Reads run folders, also while the run goes on: what is asked for, when it is asked for.
+"""Reads run folders, also while the run goes on. Data is read when it is used.
 
     >>> import tactus, tempfile, os
     >>> s = tactus.Scene(end=0.25, frame=0.125, gravity=[0, -9.81, 0])
@@ -42,7 +42,7 @@ def open_text(path):
 
 
 class RunMesh(NamedTuple):
-    """What the vertices of a run are: V vertices of all bodies, in the scene's order."""
+    """The mesh of a run: V vertices of all bodies, in the scene's order."""
     triangles: np.ndarray  #: (T, 3) int64
     segments: np.ndarray  #: (S, 2) int64
     points: np.ndarray  #: (P) int64: vertices of bodies that have neither
@@ -54,7 +54,7 @@ class RunMesh(NamedTuple):
 
 
 class Run:
-    """A run folder.  Nothing but its status is read before it is asked for.
+    """A run folder.  Only its status is read at once, all other data when it is used.
 
     Frames are counted from 0 in the order of the file; k < 0 counts from the end.  `len(run)` is how many there are now.
     """
@@ -118,7 +118,7 @@ class Run:
 
     @property
     def units(self) -> dict:
-        """Names of the run's units: `length`, `mass`, `time`, `force`, `pressure`, `energy`.  Those of SI, if the scene does not tell."""
+        """Names of the run's units: `length`, `mass`, `time`, `force`, `pressure`, `energy`.  Those of SI, if the scene has no units."""
         return {**SI, **(self.status.get("units") or {})}
 
     @property
@@ -279,7 +279,7 @@ class Run:
 
     @functools.cached_property
     def mesh(self) -> RunMesh:
-        """What the vertices are: triangles, segments, tetrahedra, bodies."""
+        """The mesh: triangles, segments, tetrahedra, bodies."""
         def read(file):
             mesh = file["mesh"]
             names = [name.decode() if isinstance(name, bytes) else str(name) for name in np.atleast_1d(mesh["body_names"][()])]
@@ -442,7 +442,7 @@ class _Rows:
 
 
 def is_gone(status):
-    """Whether the process that a status.json speaks of is gone; only the machine that it ran on can tell."""
+    """Returns whether the process that a status.json names has ended; only the machine on which it ran can find that."""
     if status.get("machine") != this_machine() or not isinstance(status.get("pid"), int) or status["pid"] <= 0:
         return False
     try:

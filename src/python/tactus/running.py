@@ -86,7 +86,7 @@ class RunProcess:
         return {}
 
     def stop(self) -> None:
-        """Asks the run to stop in good order, with a checkpoint; `wait()` tells when it has."""
+        """Requests the run to stop in good order, with a checkpoint; `wait()` returns when it has stopped."""
         self._stop_asked = True
         self._signal(signal.SIGUSR1)  # mpirun passes it on; on SIGINT it would kill the ranks after a second
 
@@ -148,7 +148,7 @@ class RunProcess:
         raise RunError(said or f"{self.command[0]} failed with code {code} and said nothing", code)
 
     def _sentence(self):
-        """What the program said last that is no warning and no progress; of mpirun, what it says first."""
+        """Returns the last line of the program that is no warning and no progress; of mpirun, the first line."""
         said = [line for line in self._reported if line.strip() and not line.startswith("tactus: warning: ") and not re.match(r"t \S+ of ", line)]
         mine = [line[len("tactus: "):] for line in said if line.startswith("tactus: ")]
         if mine:

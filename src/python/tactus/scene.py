@@ -10,7 +10,7 @@
     (25, 2)
 
 A scene holds exactly what its JSON text says (docs/reference/scene-format.md), so it has the same hash and the same bits.  What is
-wrong with arrays is told at once, all else by `check()`, `run` and `Simulation`, in the program's own words.
+wrong with arrays is reported at once, all else by `check()`, `run` and `Simulation`, in the program's own words.
 """
 import copy
 import ctypes
@@ -131,7 +131,7 @@ KEYS = {"contact": set(Contact.__annotations__), "clocks": set(Clocks.__annotati
 
 
 def plain(value, where):
-    """value as JSON knows it: numpy's numbers and arrays become Python's, to the last bit; NaN and the like are refused."""
+    """Returns value in types of JSON: numpy's numbers and arrays become Python's, to the last bit; NaN and the like are refused."""
     if isinstance(value, np.ndarray):
         return plain(value.tolist(), where)
     if isinstance(value, dict):
@@ -166,7 +166,7 @@ def plain(value, where):
 
 
 def section(name, value, also=()):
-    """A dict of keys that are known by name: typing errors are told at once."""
+    """Returns a dict of keys that are known by name; typing errors are reported at once."""
     if not isinstance(value, dict):
         raise InputError(f"{name} is a {type(value).__name__}; a dict is needed")
     known = KEYS[name] | set(also)
@@ -395,16 +395,16 @@ class Scene:
 
     def set(self, path: str, value) -> None:
         """Changes a key, like the program's --set: `s.set("bodies.sheet.position.1", 0.4)`."""
-        *way, last = self._resolve(path)
+        *steps, last = self._resolve(path)
         place = self.data
-        for k, step in enumerate(way):
+        for k, step in enumerate(steps):
             if isinstance(place, dict) and step not in place:
                 place[step] = {}
             place = place.keys if isinstance(place, Mesh) else place
             try:
                 place = place[step]
             except (KeyError, IndexError, TypeError):
-                raise InputError(f"{path}: there is no {'.'.join(map(str, way[:k + 1]))} in the scene") from None
+                raise InputError(f"{path}: there is no {'.'.join(map(str, steps[:k + 1]))} in the scene") from None
         place = place.keys if isinstance(place, Mesh) else place
         try:
             place[last] = plain(value, path)
@@ -454,7 +454,7 @@ class Scene:
         return len(mesh.arrays()[0])
 
     def _select(self, body, vertices, where):
-        """What JSON says of a choice of vertices."""
+        """Returns the JSON of a choice of vertices."""
         if isinstance(vertices, str):
             if vertices == "all":
                 return "all"
@@ -486,7 +486,7 @@ class Scene:
     # ---- as text ----
 
     def to_json(self) -> dict:
-        """The scene as `json` knows it: what its file would say, all meshes written out, paths absolute."""
+        """Returns the scene in types of `json`: the contents of its file, all meshes written out, paths absolute."""
         return self._document(lambda name, mesh: mesh.to_json(absolute=True), lambda path: path)
 
     def _document(self, of_mesh, of_file):
@@ -514,7 +514,7 @@ class Scene:
         """Writes the scene's file.
 
         A mesh of arrays with more than 20,000 rows goes into an HDF5 file of its own in the folder NAME.meshes beside
-        it, smaller ones are written out in the text.  Nothing is lost either way.
+        it, smaller ones are written out in the text.  Nothing is lost in either form.
         """
         path = os.fspath(path)
         stem = os.path.splitext(os.path.basename(path))[0]
@@ -539,7 +539,7 @@ class Scene:
 
     @classmethod
     def from_file(cls, path) -> "Scene":
-        """Reads a scene's file.  InputError: it cannot be read, or is no JSON; what it says is judged by `check()`."""
+        """Reads a scene's file.  InputError: it cannot be read, or is no JSON; `check()` examines its contents."""
         path = os.fspath(path)
         try:
             with open(path, encoding="utf-8") as file:
@@ -580,10 +580,10 @@ class Scene:
                 library.tac_scene_destroy(ctypes.byref(scene))
 
     def check(self, pilot=None) -> dict:
-        """What `tactus check --json` tells: sha256, vertices, periods, forecast, warnings, ...
+        """Returns the report of `tactus check --json`: sha256, vertices, periods, forecast, warnings, ...
 
         Args:
-            pilot: run the scene for so many seconds, in memory, and tell what the whole run will cost (docs/how-to/why-is-it-slow.md);
+            pilot: run the scene for so many seconds, in memory, and estimate what the whole run will cost (docs/how-to/why-is-it-slow.md);
                 under mpirun all ranks call it together
         Raises:
             InputError: the scene is wrong, or surfaces overlap at the start
@@ -614,7 +614,7 @@ class Scene:
         return reported
 
     def _run_pilot(self, library, seconds, out):
-        """Runs the scene for so many seconds; out becomes the address of what the library knows then."""
+        """Runs the scene for so many seconds; out becomes the address of the library's result."""
         from . import simulation
         if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
             raise InputError(f"pilot is {seconds!r}; a number of seconds is needed")

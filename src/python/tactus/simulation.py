@@ -15,7 +15,7 @@
     ...
     tactus.errors.ClosedError: the simulation was closed; make a new one
 
-The trajectory is that of `tactus run` on the scene, to the last bit, whatever the steps, on any number of ranks.
+The trajectory is that of `tactus run` on the scene, to the last bit, for any steps and any number of ranks.
 """
 import atexit
 import contextlib
@@ -65,7 +65,7 @@ class _Mpi:
         atexit.register(self.end)
 
     def _compare(self, mpi4py):
-        """mpi4py must have been built with the MPI library that libtactus was."""
+        """Checks that mpi4py was built with the same MPI library as libtactus."""
         text, size = ctypes.create_string_buffer(8192), ctypes.c_int(0)
         self.library.MPI_Get_library_version(ctypes.cast(text, ctypes.c_void_p), ctypes.byref(size))
         mine, theirs = text.value.decode(errors="replace").rstrip("\0"), mpi4py.Get_library_version().rstrip("\0")
@@ -100,7 +100,7 @@ class _Mpi:
             self._own()
 
     def _own(self):
-        """As the program does: whoever starts later removes the folder of a process that was killed."""
+        """As in the program, a process that starts later removes the folder of a process that was killed."""
         import fcntl
         self.owner = os.open(os.path.join(self.folder, "owner"), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -135,7 +135,7 @@ def start_mpi():
 
 
 def _leave_none_waiting(error):
-    """An exception that nobody caught: other ranks may wait for this one in a collective call for ever."""
+    """Ends all ranks after an exception that was not caught, because other ranks may wait for this one in a collective call for ever."""
     for sim in list(_open):
         if sim.size > 1 and sim._pid == os.getpid():
             sys.stderr.flush()
@@ -263,7 +263,7 @@ class Simulation:
         self._describe()
 
     def _describe(self):
-        """What the scene says, as it is now."""
+        """Returns the present text of the scene."""
         scene = self.library.struct["tac_scene"].from_address(self.library.tac_simulation_scene(self._sim))
         settings = self.library.struct["tac_settings"].from_address(scene.settings)
         self._scene_address = ctypes.addressof(scene)
@@ -384,7 +384,7 @@ class Simulation:
             return self.library.tac_simulation_time(self._sim)
 
     def advance(self, t: float) -> None:
-        """Collective.  Goes on to t, s, rounded to the scene's quantum; callbacks of frames on the way are called.
+        """Collective.  Goes on to t, s, rounded to the scene's quantum; callbacks of frames before t are called.
 
         Raises:
             InputError: t lies before now, or is no time
@@ -635,7 +635,7 @@ class Simulation:
 
 
 def assignment(path, value):
-    """"path=value" as the library wants it."""
+    """Returns "path=value" in the form of the library."""
     if not isinstance(path, str) or not path or "=" in path:
         raise InputError(f"{path!r} is no path of a key; write it like 'loads.0.force'")
     return f"{path}={json.dumps(plain(value, path), allow_nan=False)}"

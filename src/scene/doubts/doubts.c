@@ -1,10 +1,11 @@
-/* doubts.c: warnings about scenes that are valid but hardly what was meant: nothing keeps surfaces apart, or nothing
- * holds a cloth together. */
+/* doubts.c: warns about scenes that are valid but implausible: nothing keeps surfaces apart, or nothing holds a cloth
+ * together. */
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
 
-/* Can a body meet itself: has it two elements that need not share a vertex, or two particles? */
+/* Returns whether a body can touch itself: whether it has two elements that need not share a vertex, or two
+ * particles. */
 static bool meets_itself(const struct tac_body *body)
 {
     const tac_lid elements = body->triangle_end - body->triangle_begin + body->segment_end - body->segment_begin;
@@ -31,7 +32,7 @@ static void doubt_contact(struct tac_reader *reader)
                                                 : "each other");
 }
 
-/* Is any vertex of the body free at some time? */
+/* Returns whether any vertex of the body is free at some time. */
 static void see_free(const struct tac_reader *reader, uint8_t *is_free)
 {
     const struct tac_scene *s = reader->scene;

@@ -1,5 +1,5 @@
-/* plausible.c: warnings about numbers and meshes that are valid and hardly what was meant: a unit that is another one,
- * a mesh that falls apart, triangles that face the wrong way.  One sentence each; nothing is refused. */
+/* plausible.c: warns about numbers and meshes that are valid but implausible: a wrong unit, a mesh that falls apart,
+ * triangles with the wrong orientation. There is one sentence for each; nothing is refused. */
 #include "base/exchange.h"
 #include "scene/scene_read.h"
 
@@ -8,29 +8,31 @@
 #include <tactus/accum.h>
 #include <tactus/math.h>
 
-/* Beyond these nothing is that could be touched. */
+/* No material that one can touch is beyond these limits. */
 #define SOFTEST 100.        /* Pa: a pudding has some 1000 */
 #define LIGHTEST 5.         /* kg/m^3: the lightest foams have 10 */
 #define HEAVIEST 25000.     /* kg/m^3: osmium has 22,600 */
 #define HEAVIEST_SHEET 200. /* kg/m^2: steel of 25 mm */
 #define HEAVIEST_CLOTH 30.  /* likewise, of a scene that says its units: steel of 4 mm */
 #define FASTEST 2e4         /* m/s, of sound: diamond has 18,000 */
-/* Of the mean edge: a thicker layer is felt before shapes are seen. */
+/* Times the mean edge: a thicker layer acts at distances larger than the features of the mesh. */
 #define THICKEST .5
-/* Energy of stretching that folds of an eighth of the sheet cost, over what weight gains: what is more stands. */
+/* The energy of stretching in folds of an eighth of the sheet, over the energy that weight gains: with a larger ratio
+ * the sheet stands. */
 #define LOCKED 3.
-/* Vertices of a rank, and ranks: fewer of the first on more of the second wait more than they work. */
+/* Vertices of a rank, and ranks: with fewer vertices on more ranks, ranks wait more than they work. */
 enum { FEWEST = 200, MANY = 4 };
 
 /* ---- materials ---- */
 
-/* A number of the scene, of a unit that is `si` in SI, in a sentence: also in SI, if the scene has other units. */
-struct told {
+/* Writes a number of the scene for a sentence; its unit is `si` in SI. If the scene has other units, it is written in
+ * SI, too. */
+struct amount {
     char text[256];
 };
-static struct told told(const struct tac_reader *reader, double value, double si, const char *unit)
+static struct amount amount(const struct tac_reader *reader, double value, double si, const char *unit)
 {
-    struct told t;
+    struct amount t;
     if (si == 1)
         snprintf(t.text, sizeof t.text, "%s %s", tac_shown(value).text, unit);
     else
@@ -74,13 +76,13 @@ static void doubt_density(struct tac_reader *reader, const struct tac_material *
     if (use->tetrahedra && (m->density * solid < LIGHTEST || m->density * solid > HEAVIEST))
         tac_scene_warn(
             reader, place, "is %s: no solid is that %s (water has 1000, rubber 1100); is the unit another one?",
-            told(reader, m->density, solid, "kg/m^3").text, m->density * solid < LIGHTEST ? "light" : "heavy");
+            amount(reader, m->density, solid, "kg/m^3").text, m->density * solid < LIGHTEST ? "light" : "heavy");
     if (use->triangles && m->density * sheet > (u->given ? HEAVIEST_CLOTH : HEAVIEST_SHEET))
         tac_scene_warn(reader, place,
                        "is %s, but of triangles it is in %s/%s^2 (cotton has 0.15 kg/m^2, steel of 1 mm 8); give the "
                        "mass of a square %s",
-                       u->given ? told(reader, m->density, sheet, "kg/m^2").text : tac_shown(m->density).text, u->mass,
-                       u->length, u->given ? u->length : "metre");
+                       u->given ? amount(reader, m->density, sheet, "kg/m^2").text : tac_shown(m->density).text,
+                       u->mass, u->length, u->given ? u->length : "metre");
 }
 
 static void doubt_stiffness(struct tac_reader *reader, const struct tac_material *m, const struct use *use,
@@ -99,7 +101,7 @@ static void doubt_stiffness(struct tac_reader *reader, const struct tac_material
         tac_scene_warn(reader, place,
                        "is %s: nothing that keeps its shape is that soft (jelly has some 1e4, rubber 1e6 to 1e7); "
                        "1 MPa is 1e6",
-                       told(reader, stiffness, pascal, "Pa").text);
+                       amount(reader, stiffness, pascal, "Pa").text);
     if ((solid || stretch) && speed > FASTEST)
         tac_scene_warn(
             reader, place,
@@ -316,7 +318,7 @@ struct side {
     int64_t up;
 };
 
-/* Edges that two triangles go along in the same direction: one of them faces the other way. */
+/* Counts edges that two triangles have in the same direction: one of them has the opposite orientation. */
 static enum tac_err count_flips(struct tac_reader *reader, tac_lid b, int64_t *flips)
 {
     const struct tac_body *body = &reader->scene->settings->body[b];
@@ -447,7 +449,7 @@ static enum tac_err doubt_foreign(struct tac_reader *reader, tac_lid b, const st
     if (flips > 0)
         tac_scene_warn(
             reader, place,
-            "has %lld edges at which one of the two triangles of \"%.60s\" faces the other way: pressure and "
+            "has %lld edges at which one of the two triangles of \"%.60s\" has the opposite orientation: pressure and "
             "bending depend on the side; give all triangles the same orientation",
             (long long)flips, body->name);
 done:

@@ -1,5 +1,5 @@
-/* sizes.c: warnings about sizes that do not fit the units that the scene says it is in.  Of a scene that does not tell
- * its units nothing can be said: any consistent system will do. */
+/* sizes.c: warns about sizes that do not fit the units that the scene declares. A scene without units may be in any
+ * consistent system, so there are no warnings about it. */
 #include "scene/scene_read.h"
 
 #include <tactus/math.h>

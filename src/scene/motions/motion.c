@@ -204,26 +204,26 @@ done:
     return err;
 }
 
-/* Its path, its rotation or its file; what it follows is read when all files have been. */
+/* Reads the path, the rotation or the file of a motion; `follow` is read after all files. */
 static enum tac_err read_course(struct tac_reader *reader, json_t *object, const char *where, struct tac_motion *motion)
 {
-    static const char *const way[] = {"path", "rotate", "positions", "follow"};
+    static const char *const form[] = {"path", "rotate", "positions", "follow"};
     enum { PATH, ROTATE, POSITIONS, FOLLOW };
     char place[TAC_WHERE];
     json_t *given = NULL;
-    size_t which = 0, ways = 0;
+    size_t which = 0, forms = 0;
     enum tac_err err = TAC_OK;
-    for (size_t k = 0; k < COUNT(way); k++)
-        if (json_object_get(object, way[k]) != NULL) {
+    for (size_t k = 0; k < COUNT(form); k++)
+        if (json_object_get(object, form[k]) != NULL) {
             which = k;
-            given = json_object_get(object, way[k]);
-            ways++;
+            given = json_object_get(object, form[k]);
+            forms++;
         }
-    if (ways != 1)
+    if (forms != 1)
         TAC_TRY(tac_scene_fail(reader, where, "must have either \"path\" or \"rotate\"%s",
-                               ways > 1 ? ", not both; and neither with \"positions\" or \"follow\""
-                                        : ", or \"positions\" or \"follow\""));
-    tac_where(place, where, way[which]);
+                               forms > 1 ? ", not both; and neither with \"positions\" or \"follow\""
+                                         : ", or \"positions\" or \"follow\""));
+    tac_where(place, where, form[which]);
     if (which >= POSITIONS && reader->before != NULL)
         TAC_TRY(
             tac_motion_copy_course(reader, &reader->before->motion[motion - reader->scene->settings->motion], motion));

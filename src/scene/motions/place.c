@@ -57,7 +57,7 @@ void tac_motion_place(const struct tac_scene *scene, const struct tac_motion *m,
 
 /* ---- files of positions ---- */
 
-/* How many knots follow each other within ahead_s, and those on both sides of them. */
+/* Returns how many consecutive knots lie within ahead_s, with the one before and the one after them. */
 static size_t slots_for(const struct tac_motion *m, double ahead_s)
 {
     tac_lid most = 0;

@@ -1,9 +1,10 @@
-/* positions.c: motions whose vertices go where a file of positions says, and motions that follow such a vertex or
+/* positions.c: reads motions whose vertices have the positions of a file, and motions that follow such a vertex or
  * triangle.
  *
- * The file's first knot must be the placed mesh, up to rounding, and the placed mesh takes its place: so the rest
- * shape, the start and the path fit exactly.  All other knots are read once before a run starts: for the scene's hash,
- * and to see that nothing is too fast.  While reading is spread over the ranks, each does it for some of the knots.
+ * The file's first knot must be the placed mesh, up to rounding, and the placed mesh is used instead of it, so that the
+ * rest shape, the start and the path agree exactly. All other knots are read once before a run starts: for the scene's
+ * hash, and to check that no speed is too large. While reading is spread over the ranks, each rank reads some of the
+ * knots.
  */
 #include "mesh/cache/point_cache.h"
 #include "scene/scene_read.h"
@@ -174,9 +175,9 @@ static enum tac_err check_block(struct look *l, int64_t knot, int64_t first, int
     const double dt = l->cache->t_s[knot] - l->cache->t_s[knot - 1], fastest = l->reader->scene->settings->fastest;
     for (int64_t i = 0; i < count; i++) {
         const double *x = l->x[0] + 3 * i;
-        double way[3];
-        tac_sub(way, x, l->x[1] + 3 * i);
-        const double speed = sqrt(tac_dot(way, way)) / dt;
+        double moved[3];
+        tac_sub(moved, x, l->x[1] + 3 * i);
+        const double speed = sqrt(tac_dot(moved, moved)) / dt;
         if (fabs(x[0]) > TAC_FARTHEST || fabs(x[1]) > TAC_FARTHEST || fabs(x[2]) > TAC_FARTHEST)
             return tac_scene_fail(l->reader, l->where, "vertex %lld at knot %lld (t = %.9g s) is over %g m away",
                                   (long long)(first + i), (long long)knot, l->cache->t_s[knot], TAC_FARTHEST);
@@ -262,7 +263,7 @@ static enum tac_err take_digest(struct tac_reader *reader, struct tac_point_cach
     return TAC_OK;
 }
 
-/* The resolved scene has the hash, so a restart knows whether the file is still the same. */
+/* The resolved scene has the hash, so a restart finds whether the file has changed. */
 static enum tac_err compare_digest(struct tac_reader *reader, tac_lid index, const char *where)
 {
     const struct tac_point_cache *cache = reader->scene->settings->motion[index].cache;
@@ -382,7 +383,7 @@ done:
     return err;
 }
 
-/* Where those vertices start; each must be one that the motion moves. */
+/* Gets the positions of those vertices at the start; the motion must move each of them. */
 static enum tac_err find_starts(struct tac_reader *reader, const char *where, tac_lid leader, struct followed *f)
 {
     const struct tac_rows *rows = &reader->rows[reader->scene->settings->motion[leader].body][TAC_VERTICES];
@@ -406,7 +407,7 @@ static enum tac_err find_starts(struct tac_reader *reader, const char *where, ta
     return TAC_OK;
 }
 
-/* The displacements at the leader's knots: an ordinary path. */
+/* Computes the displacements at the leader's knots, which are an ordinary path. */
 static enum tac_err make_path(struct tac_reader *reader, const struct tac_motion *leader, const struct followed *f,
                               struct tac_motion *motion)
 {

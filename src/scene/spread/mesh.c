@@ -1,6 +1,6 @@
-/* mesh.c: the rows of a body's mesh that a rank has: cut from a mesh that every rank makes, or, of a large HDF5
- * file or a large mesh of a kind that can be made so, read or made by blocks.  The checks are those of a mesh read
- * whole, with the same sentences. */
+/* mesh.c: makes the rows of a body's mesh that a rank has. They are taken from a mesh that every rank makes. The rows
+ * of a large HDF5 file, or of a large mesh of a kind that allows it, are read or made by blocks. The checks and their
+ * sentences are those of a mesh that is read whole. */
 #include "scene/spread/mesh.h"
 
 #include <stdlib.h>
@@ -202,7 +202,7 @@ enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json
 {
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_agree(ctx, TAC_OK)); /* ranks that have failed already are met here */
+    TAC_TRY(tac_agree(ctx, TAC_OK)); /* ranks that have failed already wait in this agreement */
     /* A solid's surface is derived from all of its tetrahedra: such a mesh is made whole. */
     bool large = ctx->rank == 0 && want != TAC_MESH_SOLID &&
                  tac_spread_mesh_rows(ctx, spec, reader->base_dir) >= reader->smallest;

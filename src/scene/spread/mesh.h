@@ -1,5 +1,5 @@
-/* mesh.h: a large mesh whose rows are spread over the ranks.  Private to mesh.c, which reads or makes the
- * rows, and rows.c, which checks them together. */
+/* mesh.h: declares a large mesh whose rows are spread over the ranks, for mesh.c, which reads or makes the rows, and
+ * rows.c, which checks them together. */
 #ifndef TACTUS_SCENE_SPREAD_MESH_H
 #define TACTUS_SCENE_SPREAD_MESH_H
 
@@ -25,13 +25,13 @@ static inline int tac_spread_width(enum tac_table table)
     return table == TAC_SEGMENTS ? 2 : 3;
 }
 
-/* Local. How many of its rows this rank has. */
+/* Local. Returns the number of rows of this rank. */
 static inline tac_lid tac_spread_rows(const struct tac_spread_large *l, enum tac_table table)
 {
     return table == TAC_TRIANGLES ? l->mesh->triangle_count : l->mesh->segment_count;
 }
 
-/* Local. The elements of these rows. */
+/* Local. Returns the elements of these rows. */
 static inline tac_lid *tac_spread_elements(const struct tac_spread_large *l, enum tac_table table)
 {
     return table == TAC_TRIANGLES ? l->mesh->triangle : l->mesh->segment;

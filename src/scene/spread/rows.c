@@ -1,5 +1,5 @@
-/* rows.c: rows of a mesh that are spread over the ranks, checked together, with the sentences of a mesh read
- * whole; and vertices that no element uses dropped. */
+/* rows.c: checks the rows of a mesh that are spread over the ranks together, with the sentences of a mesh that is read
+ * whole; and drops vertices that no element uses. */
 #include "base/exchange.h"
 #include "scene/spread/mesh.h"
 
@@ -97,7 +97,7 @@ static void name_element(const tac_lid *v, int width, int64_t number, struct nam
         }
 }
 
-/* Elements of the same vertices meet where the block of their smallest vertex is. */
+/* Elements of the same vertices are sent to the rank of the block of their smallest vertex. */
 enum tac_err tac_spread_check_repeats(struct tac_spread_large *l, enum tac_table table)
 {
     const size_t n = (size_t)tac_spread_rows(l, table);

@@ -1,13 +1,13 @@
-/* spread.c: scenes too large for one rank to read.
+/* spread.c: reads scenes that are too large for one rank.
  *
  * Every rank reads the JSON, but of each body's tables (vertices, triangles, segments) only a block of rows: whole
  * chunks of TAC_SCENE_CHUNK rows, blocks ascending with the ranks, and of a small body the chunk is on some rank.  The
  * parts of the reader work on the rows that are there; where one needs rows of others (coordinates of an element's
- * vertices, masses), the functions here ask for them.  What is added up is added in the order of the elements, or
- * exactly, so that no bit depends on the ranks.
+ * vertices, masses), the functions here get them.  What is added up is added in the order of the elements, or exactly,
+ * so that no bit depends on the ranks.
  *
  * A failure of one rank only (memory, its part of the file) is agreed upon before the next collective step: a rank that
- * fails goes straight to the end of the reader, where its tac_agree() meets that of the others.
+ * fails goes straight to the end of the reader, where its tac_agree() completes that of the others.
  */
 #include "base/exchange.h"
 #include "mesh/read.h"

@@ -44,7 +44,7 @@ MUTANTS = [
      [("(at < r->near_count && r->near[at] == k) || !is_near(view, c, k))", "(at < r->near_count && r->near[at] == k) || k >= 0)")],
      "broadphase_remote", 3),
     ("remote-features", "two primitives of another rank stand for one edge", "src/broadphase/remote_arrange.c",
-     [("        if (i == 0 || list[i].id != list[i - 1].id)\n", "        if (i >= 0)\n")], "broadphase_remote", 2),
+     [("        if (i == 0 || list[i].key != list[i - 1].key)\n", "        if (i >= 0)\n")], "broadphase_remote", 2),
     ("remote-flat", "the box of a primitive on its way holds only where it begins", BOXES,
      [("            const double end = path_bound->x[k] + c->span_s * path_bound->v[k];", "            const double end = path_bound->x[k];")],
      "broadphase_remote", 2),

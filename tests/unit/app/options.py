@@ -18,7 +18,7 @@ refused(tactus(), 2, "no command.*--help")
 refused(tactus("rnu"), 2, "unknown command 'rnu'.*'run'")
 refused(tactus("stats"), 2, "'status'")
 refused(tactus("xyzzyxyzzy"), 2, "unknown command 'xyzzyxyzzy'.*--help")
-refused(tactus("--json", "info"), 2, "unknown option '--json' in the place of a command")
+refused(tactus("--json", "info"), 2, "unknown option '--json' instead of a command")
 for command in COMMANDS:
     more = (("--nonsense", "-h"), ("a", "b", "c", "d", "--help")) if command != "mesh" else ()  # its options depend on the kind
     for words in (("-h",), ("--help",), *more):

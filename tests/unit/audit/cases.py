@@ -293,7 +293,7 @@ def spans():
         check(r["spans"] == [[0, T * QUANTUM]] and not r["whole"] and "a beginning" in r["sentence"], "an unfinished group: " + name)
         reported = call([f.path, "--until", str(T * QUANTUM)], 1)
         check(reported.returncode == 0 and "not finished" in reported.stderr and "ends at t = %.9g s" % (T * QUANTUM) in reported.stderr and
-              "\nproven: nothing passed through anything in [0, %.17g] s, as was asked; " % (T * QUANTUM) in reported.stdout,
+              "\nproven: nothing passed through anything in [0, %.17g] s, as requested; " % (T * QUANTUM) in reported.stdout,
               "up to when an unfinished record is proven: %s %s" % (reported.stdout, reported.stderr))
         reported = subprocess.run([TACTUS, "info", f.path + "/record.h5"], stdout=subprocess.PIPE, universal_newlines=True)
         check(reported.returncode == 0 and "unfinished 1 interval" in reported.stdout and "intervals  1:" in reported.stdout,

@@ -94,7 +94,7 @@ def try_scene(path, here):
         r, seconds = call(ranks, "run", path, "-o", folders[-1], "--record", "--quiet", *until)
         codes.append(r.returncode)
         run_s = run_s or seconds
-        if r.returncode not in (0, 3):  # 3: the nest of layers ended, as some scenes are made to
+        if r.returncode not in (0, 3):  # 3: the layer stack ended, as some scenes are made to
             raise Failed("run on %d ranks: exit code %d: %s" % (ranks, r.returncode, r.stderr))
     if codes[0] != codes[1]:
         raise Failed("exit codes %s" % codes)

@@ -81,7 +81,7 @@ def main():
             expect(1 / 3 < memory < 3 or "ASAN_OPTIONS" in os.environ, f"{name}: {memory:.2f} times the memory told")
             for line in ("forecast ", "memory ", "disk "):
                 expect(f"\n{line}" in text, f"{name}: no line '{line}' in\n{text}")
-            expect("--pilot 20 tells the time" in text.split("\nmore ")[0], f"{name}: the summary does not name --pilot: {text}")
+            expect("--pilot 20 estimates the time" in text.split("\nmore ")[0], f"{name}: the summary does not name --pilot: {text}")
 
         # Twice the time, twice the ticks; a floor alone has none.
         ticks = forecast(RUNS["sheet"])["ticks"]["elastic"]

@@ -111,7 +111,7 @@ refused(tactus("run", "--restart", "first.run", "--until", 301), 2, "--until is 
 run("long.json", "-o", "short.run", "--set", "time.end=100", "--until", 1)
 for scene in ([], ["long.json"]):
     refused(tactus("run", *scene, "--restart", "short.run", "--set", "time.end=201"), 2,
-            "time.end: is 201 s, .* that the checkpoint counts time in; end at 128 s or sooner, or start anew")
+            "time.end: is 201 s, .* that the checkpoint counts time in; end at 128 s or sooner, or start again")
 for mode in ("speculate", "kds", "all-pairs"):
     run("rest.json", "-o", mode + ".run", "--set", "time.end=1000", "--until", 0.3, "--discover", mode)
     alike("speculate.run", mode + ".run", "--all-frames")

@@ -49,7 +49,7 @@ def main():
         for level, (elastic, contact) in LEVELS.items():
             reported = report(f"clocks.accuracy={level}")
             given = report(f"clocks.elastic_safety={elastic}", f"clocks.contact_safety={contact}")
-            expect(reported["sha256"] == given["sha256"] and reported["periods"] == given["periods"] and reported["nest"] == given["nest"],
+            expect(reported["sha256"] == given["sha256"] and reported["periods"] == given["periods"] and reported["layer_stack"] == given["layer_stack"],
                    f"{level} is not elastic_safety {elastic} and contact_safety {contact}")
             expect(not reported["warned"], f"{level}: {reported['warned']}")
             hashes.add(reported["sha256"])
