@@ -95,6 +95,7 @@ struct tac_body {
     tac_lid material;   /* index, or -1 */
     double mass;        /* per vertex, kg; 0: from density */
     double radius;      /* offset of its surface, m */
+    bool round;         /* its mesh is the middle of a ball or a capsule */
     double position[3]; /* m */
     double rotation[3]; /* rotation vector, degrees */
     double scale;

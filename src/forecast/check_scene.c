@@ -1,6 +1,7 @@
 /* check_scene.c: writes the scene's part of the report of `tactus check`: what was read, in numbers. */
 #include "run/start.h"
 #include <tactus/check.h>
+#include <tactus/math.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,6 +155,25 @@ static json_t *describe_material(const struct tac_material *m)
     return object;
 }
 
+/* Size of a ball or a capsule: a line of some length, which for a ball is 0, and all that is within its radius. */
+static json_t *add_round(json_t *object, const struct tac_scene *scene, const struct tac_body *body,
+                         const struct tally *t)
+{
+    const double r = body->radius, *x = &scene->mesh->x[3 * (size_t)body->vertex_begin];
+    double low[3], high[3], line[3] = {0, 0, 0};
+    if (body->has_elements)
+        tac_sub(line, x + 3, x);
+    const double length = sqrt(tac_dot(line, line));
+    for (int k = 0; k < 3; k++) {
+        low[k] = t->low[k] - r;
+        high[k] = t->high[k] + r;
+    }
+    object = add_key(object, "extent", json_pack("[o, o]", vector(low), vector(high)));
+    object = add_key(object, "area", json_real(2 * TAC_PI * r * (length + 2 * r)));
+    object = add_key(object, "volume", json_real(TAC_PI * r * r * (length + 4 * r / 3)));
+    return object;
+}
+
 static json_t *describe_body(const struct tac_scene *scene, const struct tac_body *body, const struct tally *t)
 {
     json_t *object = json_pack(
@@ -166,6 +186,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     if (body->material >= 0)
         object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
+    if (body->round)
+        object = add_round(object, scene, body, t);
     return object;
 }
 
