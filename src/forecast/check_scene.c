@@ -238,10 +238,11 @@ static json_t *describe_laws(const struct tac_scene *scene)
     json_t *laws = json_array();
     for (tac_lid i = 1; i < scene->settings->contact.law_count; i++) {
         const struct tac_contact_law *law = &scene->settings->contact.law[i];
-        laws = append(laws, json_pack("{s:[s, s], s:f, s:f, s:f}", "materials",
-                                      scene->settings->material[law->material[0]].name,
-                                      scene->settings->material[law->material[1]].name, "stiffness", law->stiffness,
-                                      "restitution", law->restitution, "friction", law->friction));
+        json_t *one =
+            json_pack("{s:[s, s], s:f, s:f, s:f}", "materials", scene->settings->material[law->material[0]].name,
+                      scene->settings->material[law->material[1]].name, "stiffness", law->stiffness, "restitution",
+                      law->restitution, "friction", law->friction);
+        laws = append(laws, law->kinetic < law->friction ? add_key(one, "kinetic", json_real(law->kinetic)) : one);
     }
     return laws;
 }
@@ -253,13 +254,15 @@ static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
         ignore = append(ignore,
                         json_pack("[s, s]", scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i]].name,
                                   scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i + 1]].name));
-    return json_pack(
+    const struct tac_contact_settings *c = &scene->settings->contact;
+    json_t *object = json_pack(
         "{s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:o, s:o, s:o}", "thickness", scene->settings->contact.thickness,
         "stiffness", scene->settings->contact.stiffness, "restitution", scene->settings->contact.restitution,
         "friction", scene->settings->contact.friction, "friction_model",
         scene->settings->contact.friction_model == TAC_FRICTION_KINETIC ? "kinetic" : "anchor", "thickness_exponent",
         scene->settings->contact.thickness_exponent, "stiffness_exponent", scene->settings->contact.stiffness_exponent,
         "laws", describe_laws(scene), "pairs", pair_kinds(scene, free), "ignore", ignore);
+    return c->kinetic < c->friction ? add_key(object, "kinetic", json_real(c->kinetic)) : object;
 }
 
 static const char *discovery_name(enum tac_discovery_mode mode)
