@@ -9,7 +9,7 @@ _tactus() {
     case ${COMP_WORDS[1]} in
     run) words="--branch --discover --help --overwrite --quiet --record --restart --set --until --wall-limit -h -o" ;;
     check) words="--details --help --json --pilot --restart --set -h -o" ;;
-    mesh) words="--base --cells --closed --count --curve --edge --edges --fill --from --height --help --lattice --level --path --radii --radius --sides --size --tetrahedra --to --triangles --up --vertices --weld --width -h -o" ;;
+    mesh) words="--base --cells --closed --count --curve --edge --edges --fill --from --height --help --lattice --length --level --path --radii --radius --sides --size --tetrahedra --to --triangles --up --vertices --weld --width -h -o" ;;
     info) words="--digest --help --json -h" ;;
     diff) words="--all-frames --help --json --tol -h" ;;
     audit) words="--frames --from --help --json --memory --query-all --until -h" ;;

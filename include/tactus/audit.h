@@ -2,8 +2,8 @@
  *
  * A record (docs/reference/file-formats.md) holds the path of every vertex, piecewise linear in time.  The audit
  * examines every contact pair of the scene at every instant of the record, and proves that the two primitives keep
- * their distance: 0, or the sum of both radii if one of them is a particle.  It shares no code with the discovery of
- * contacts. docs/explanation/audit.md says what is proven, how, and what is counted.
+ * their distance: the sum of both radii, or 0 within one mesh.  It shares no code with the discovery of contacts.
+ * docs/explanation/audit.md says what is proven, how, and what is counted.
  *
  *     TAC_TRY(tac_audit_run_read(ctx, dir, &run));               first, because the run may still write
  *     TAC_TRY(tac_audit_scene_read(ctx, reader, dir, &scene));
@@ -41,7 +41,7 @@ enum tac_audit_kind {
 };
 
 enum tac_audit_verdict {
-    TAC_AUDIT_CROSSING, /* they meet, or a particle comes nearer than the radii allow */
+    TAC_AUDIT_CROSSING, /* they meet, or come nearer than the radii of two bodies allow */
     TAC_AUDIT_OPEN      /* no proof was found, neither of a crossing nor of the distance */
 };
 
@@ -179,7 +179,7 @@ void tac_audit_report_destroy(struct tac_audit_report **report);
 struct tac_audit_frame {
     double time_s;
     int64_t crossing;             /* edges through triangles; in the plane, segments through segments */
-    int64_t near;                 /* pairs that touch, or particles nearer than the radii allow */
+    int64_t near;                 /* pairs that touch, or are nearer than the radii allow */
     struct tac_audit_place first; /* of the deepest, if there is any */
     double first_x[3];
 };

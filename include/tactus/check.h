@@ -19,7 +19,8 @@ enum tac_err tac_check_read(struct tac_ctx *ctx, const struct tac_scene_source *
  * NULL. The keys are scene, name, sha256, dimensions, degrees_of_freedom, vertices {all, free, scripted, fixed},
  * triangles, segments, tetrahedra, edges, hinges, time {end, frame, frames, quantum_s}, gravity, contact {thickness,
  * stiffness, restitution, friction, friction_model, laws [{materials, stiffness, restitution, friction}], pairs,
- * ignore}, integrator {kind, and what the implicit one has}, clocks {mode}, discovery {mode}, materials [...], bodies
+ * ignore; kinetic, of it and of laws, where static friction is more}, integrator {kind, and what the implicit one has},
+ * clocks {mode}, discovery {mode}, materials [...], bodies
  * [...], motions [...]. */
 enum tac_err tac_check_describe(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text);
 

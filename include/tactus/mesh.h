@@ -42,18 +42,22 @@ enum tac_mesh_want {
 };
 
 /* Local. Makes the mesh that a scene's "mesh" object describes (docs/reference/scene-format.md; kinds grid, ribbon,
- * sphere, torus, cylinder, cone, box, tetrahedron ... icosahedron, spikes, segments, points, inline, file).  `where` is
- * the JSON path used in error sentences; relative file paths start at `base_dir`.  Checks: known keys, finite numbers,
- * indices in range, degenerate triangles (repeated vertex or zero area), zero-length segments, duplicate triangles or
- * segments.  Vertices in no element of a mesh with elements are dropped with a warning.  TAC_ERR_INPUT on bad input.
- * If `where` is "--", sentences name options of a command line ("--radius") instead of JSON paths.  As
- * tac_mesh_create_as() with TAC_MESH_ANY. */
+ * sphere, torus, cylinder, cone, box, ball, capsule, plane, tetrahedron ... icosahedron, spikes, segments, points,
+ * inline, file).  `where` is the JSON path used in error sentences; relative file paths start at `base_dir`.  Checks:
+ * known keys, finite numbers, indices in range, degenerate triangles (repeated vertex or zero area), zero-length
+ * segments, duplicate triangles or segments.  Vertices in no element of a mesh with elements are dropped with a
+ * warning.  TAC_ERR_INPUT on bad input. If `where` is "--", sentences name options of a command line ("--radius")
+ * instead of JSON paths.  As tac_mesh_create_as() with TAC_MESH_ANY. */
 enum tac_err tac_mesh_create(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                              struct tac_mesh **out);
 
 /* Local. Does the same; `want` says what a body needs. */
 enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const char *where, const char *base_dir,
                                 enum tac_mesh_want want, struct tac_mesh **out);
+
+/* Local. Does `spec` describe a ball or a capsule? Its mesh is only the middle: a particle, a segment. The surface lies
+ * its `radius` off that. */
+bool tac_mesh_is_round(const json_t *spec);
 
 /* Local. Reads OBJ, PLY (ascii and binary), STL (ascii and binary), Gmsh .msh 2.2/4.1 (ascii and binary), VTK .vtu,
  * Abaqus .inp or HDF5 (/vertices (V,3) f8, /triangles (T,3) i8, /segments (S,2) i8, /tetrahedra (K,4) i8), told apart

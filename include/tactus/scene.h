@@ -87,7 +87,8 @@ struct tac_contact_law {
     tac_lid material[2]; /* ascending; -1, -1: all that have no law of their own */
     double stiffness;    /* r(1), N/m */
     double restitution;  /* 0..1 */
-    double friction;     /* mu >= 0 */
+    double friction;     /* mu >= 0, of what does not slide */
+    double kinetic;      /* mu of what slides: at most `friction`, and usually the same */
 };
 
 struct tac_body {
@@ -95,6 +96,7 @@ struct tac_body {
     tac_lid material;   /* index, or -1 */
     double mass;        /* per vertex, kg; 0: from density */
     double radius;      /* offset of its surface, m */
+    bool round;         /* its mesh is the middle of a ball or a capsule */
     double position[3]; /* m */
     double rotation[3]; /* rotation vector, degrees */
     double scale;
@@ -165,7 +167,7 @@ struct tac_load_set {
 #define TAC_REST_FRACTION_MOST .9
 
 struct tac_contact_settings {
-    double thickness, stiffness, restitution, friction;
+    double thickness, stiffness, restitution, friction, kinetic;
     enum tac_friction_model friction_model;
     tac_lid law_count;           /* 1 + contact.pairs */
     struct tac_contact_law *law; /* owned, (law_count): [0] the scene's, the others by their materials */

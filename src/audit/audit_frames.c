@@ -12,18 +12,7 @@ static bool is_crossing(const struct tac_overlap *o)
     return o->kind == TAC_OVERLAP_EDGE_TRIANGLE || o->kind == TAC_OVERLAP_EDGE_CROSSES_EDGE;
 }
 
-/* Radii count only in pairs with a particle. For two surfaces of different bodies overlap.h lists more than the audit
- * needs.
- */
-static bool counts(const struct tac_scene *s, const struct tac_overlap *o, double largest)
-{
-    const struct tac_body *a = &s->settings->body[o->body[0]], *b = &s->settings->body[o->body[1]];
-    return is_crossing(o) || a == b || !a->has_elements || !b->has_elements ||
-           o->gap + a->radius + b->radius <= 2 * TAC_OVERLAP_TOUCH * largest;
-}
-
-static void enter_overlaps(const struct tac_scene *s, const struct tac_overlaps *overlaps, double largest,
-                           struct tac_audit_frame *frame)
+static void enter_overlaps(const struct tac_overlaps *overlaps, struct tac_audit_frame *frame)
 {
     /* Kinds of overlap.h as kinds of audit.h. */
     static const uint8_t kind[6] = {[TAC_OVERLAP_EDGE_TRIANGLE] = TAC_AUDIT_EDGE_TRIANGLE,
@@ -34,8 +23,6 @@ static void enter_overlaps(const struct tac_scene *s, const struct tac_overlaps 
                                     [TAC_OVERLAP_VERTEX_VERTEX] = TAC_AUDIT_VERTEX_VERTEX};
     for (size_t i = 0; i < overlaps->count; i++) {
         const struct tac_overlap *o = &overlaps->overlap[i];
-        if (!counts(s, o, largest))
-            continue;
         if (frame->crossing + frame->near == 0) { /* they come by ascending gap */
             frame->first = (struct tac_audit_place){.t_s = frame->time_s,
                                                     .id = {o->element[0], o->element[1]},
@@ -54,7 +41,6 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
 {
     enum tac_err err = TAC_OK;
     struct tac_overlaps *overlaps = NULL;
-    double largest = 0;
     bool flat = scene->mesh->triangle_count == 0;
     frame->time_s = frames->frame[k].time_s;
     TAC_TRY(tac_reader_frame(ctx, frames, k, scene->mesh->x, NULL, NULL));
@@ -68,12 +54,11 @@ static enum tac_err look_at_frame(struct tac_ctx *ctx, struct tac_scene *scene, 
                            scene->settings->body[b].name);
             goto done;
         }
-        largest = fmax(largest, fabs(scene->mesh->x[i]));
         flat = flat && (i % 3 != 2 || scene->mesh->x[i] == 0);
     }
     scene->settings->two_d = flat;
     TAC_TRY(tac_overlap_find(ctx, scene, &overlaps));
-    enter_overlaps(scene, overlaps, largest, frame);
+    enter_overlaps(overlaps, frame);
 done:
     tac_overlap_destroy(&overlaps);
     return err;

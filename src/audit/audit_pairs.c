@@ -30,11 +30,12 @@ static bool ignored(const struct tac_audit_search *s, tac_lid a, tac_lid b)
     return s->ignore_count > 0 && bsearch(pair, s->ignore, s->ignore_count, 2 * sizeof *pair, compare_bodies) != NULL;
 }
 
-/* The distance that two bodies' primitives must keep. */
+/* The distance that two bodies' primitives must keep. Within one mesh it is 0: where the mesh is finer than its own
+ * radius, the run shrinks the radius. */
 static double distance_kept(const struct tac_scene *scene, tac_lid a, tac_lid b)
 {
     const struct tac_body *p = &scene->settings->body[a], *q = &scene->settings->body[b];
-    return p->has_elements && q->has_elements ? 0 : p->radius + q->radius;
+    return a == b && p->has_elements ? 0 : p->radius + q->radius;
 }
 
 static double pair_margin(void *user, const struct tac_box_node *a, const struct tac_box_node *b)

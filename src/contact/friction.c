@@ -3,10 +3,11 @@
 #include "contact/friction.h"
 #include "base/four.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 32 }; /* ticks of the outermost layer group */
+enum { STRETCH = 32, STRETCH_APART = 8 }; /* ticks of the outermost layer group; where static friction is told apart */
 
 enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
                                  const struct tac_settings *settings, struct tac_active *active)
@@ -275,12 +276,14 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
-/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair. */
+/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair.  *slides: whether
+ * the pair slides; only where kinetic friction is less than static. */
 TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                              struct tac_friction_values *g, const struct tac_friction_entry *first,
-                             const double slip[3], double j[3])
+                             const double slip[3], bool *slides, double j[3])
 {
-    double w2 = 0, share = 1, u[3], pull[3];
+    const struct tac_law *law = p->form.law;
+    double w2 = 0, share = 1, along = 0, u[3], pull[3];
     const struct tac_friction_entry *entry = first;
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
@@ -290,8 +293,15 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)
             j[c] += entry->h_s * pull[c];
+        along += entry->stiffness * tac_dot(u, slip);
     }
     double size = sqrt(tac_dot(j, j));
+    if (*slides)
+        *slides = along > 0;
+    else if (law->kinetic < law->friction && size > g->budget) {
+        *slides = true;
+        g->budget *= law->kinetic / law->friction;
+    }
     if (size > g->budget)
         share = g->budget / size;
     if (first->next < 0) {
@@ -308,6 +318,22 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
         size = sqrt(tac_dot(j, j));
     }
     g->budget -= size < g->budget ? size : g->budget;
+}
+
+/* Adds a normal impulse to the pair's budget, of which its anchors then use what they need. */
+TAC_FOUR_INLINE void earn(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
+                          struct tac_friction_values *g, const struct tac_friction_entry *first, double impulse,
+                          const double slip[3], double j[3])
+{
+    const struct tac_law *law = p->form.law;
+    bool slides = law->kinetic < law->friction && signbit(g->budget);
+    const double mu = slides ? law->kinetic : law->friction;
+    g->stock[0] += impulse;
+    const double earned = fabs(g->budget) + mu * impulse, most = mu * (g->stock[0] + g->stock[1]);
+    g->budget = earned < most ? earned : most;
+    anchors(f, p, near, g, first, slip, &slides, j);
+    if (slides)
+        g->budget = -g->budget;
 }
 
 /* Is t a multiple of the period? */
@@ -339,14 +365,11 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
     } else {
-        if (outermost && multiple(t, STRETCH * kick->period)) {
+        if (outermost && multiple(t, (law->kinetic < law->friction ? STRETCH_APART : STRETCH) * kick->period)) {
             g->stock[1] = g->stock[0];
             g->stock[0] = 0;
         }
-        g->stock[0] += impulse;
-        const double earned = g->budget + law->friction * impulse, most = law->friction * (g->stock[0] + g->stock[1]);
-        g->budget = earned < most ? earned : most;
-        anchors(f, p, near, g, first, slip, kick->j);
+        earn(f, p, near, g, first, impulse, slip, kick->j);
     }
     tac_cross(kick->couple, g->p, kick->j);
     state->head = -1;

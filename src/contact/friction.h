@@ -8,6 +8,9 @@
  * with the stiffness of its first layer.  All this state begins at the pair's first active tick, and is deleted at the
  * first silent tick of its outermost layer group. An anchor is set again whenever its layer group was silent.
  *
+ * Where static friction is more than kinetic, a pair begins at rest: mu is the static one until its anchors cannot hold
+ * it.  From then on it slides, with the kinetic mu, until it slips back, the way its anchors pull.
+ *
  * The friction of a pair at an instant follows from the positions and from what all of its layer groups that tick did.
  * If a pair has only one layer group, friction is computed when that ticks; otherwise all layer groups note their
  * impulses, and friction is computed when all have ticked.  Its kicks are applied after those of the layers, so the
@@ -23,7 +26,8 @@
 struct tac_friction_values {
     tac_time born, t; /* first and last instant with an active tick; -1: none, and all other fields mean nothing */
     double stock[2];  /* normal impulse of this stretch of time and of the one before it, N s */
-    double budget;    /* impulse that friction may still use, N s */
+    double budget;    /* impulse that friction may still use, N s; while the pair slides by kinetic friction, less than
+                         the static one, minus that (-0 too) */
     double w[4];      /* weights of the closest points at t */
     double p[3];      /* vector from the second closest point to the first at t, m */
     double slid[3];   /* how far the first primitive has slipped along the second since `born`, m */

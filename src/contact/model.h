@@ -48,7 +48,8 @@ struct tac_model {
 struct tac_law {
     double stiffness; /* r(1), N/m */
     double e2;        /* restitution squared: factor of the stiffness while separating */
-    double friction;  /* mu */
+    double friction;  /* mu of what does not slide */
+    double kinetic;   /* mu of what slides; at most that */
     double zeta;  /* damping ratio of a linear bounce with this restitution (docs/explanation/method.md, Friction) */
     double pairs; /* N_c of two valence-6 vertices */
 };

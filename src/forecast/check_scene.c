@@ -1,6 +1,7 @@
 /* check_scene.c: writes the scene's part of the report of `tactus check`: what was read, in numbers. */
 #include "run/start.h"
 #include <tactus/check.h>
+#include <tactus/math.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,6 +155,25 @@ static json_t *describe_material(const struct tac_material *m)
     return object;
 }
 
+/* Size of a ball or a capsule: a line of some length, which for a ball is 0, and all that is within its radius. */
+static json_t *add_round(json_t *object, const struct tac_scene *scene, const struct tac_body *body,
+                         const struct tally *t)
+{
+    const double r = body->radius, *x = &scene->mesh->x[3 * (size_t)body->vertex_begin];
+    double low[3], high[3], line[3] = {0, 0, 0};
+    if (body->has_elements)
+        tac_sub(line, x + 3, x);
+    const double length = sqrt(tac_dot(line, line));
+    for (int k = 0; k < 3; k++) {
+        low[k] = t->low[k] - r;
+        high[k] = t->high[k] + r;
+    }
+    object = add_key(object, "extent", json_pack("[o, o]", vector(low), vector(high)));
+    object = add_key(object, "area", json_real(2 * TAC_PI * r * (length + 2 * r)));
+    object = add_key(object, "volume", json_real(TAC_PI * r * r * (length + 4 * r / 3)));
+    return object;
+}
+
 static json_t *describe_body(const struct tac_scene *scene, const struct tac_body *body, const struct tally *t)
 {
     json_t *object = json_pack(
@@ -166,6 +186,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     if (body->material >= 0)
         object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
+    if (body->round)
+        object = add_round(object, scene, body, t);
     return object;
 }
 
@@ -216,10 +238,11 @@ static json_t *describe_laws(const struct tac_scene *scene)
     json_t *laws = json_array();
     for (tac_lid i = 1; i < scene->settings->contact.law_count; i++) {
         const struct tac_contact_law *law = &scene->settings->contact.law[i];
-        laws = append(laws, json_pack("{s:[s, s], s:f, s:f, s:f}", "materials",
-                                      scene->settings->material[law->material[0]].name,
-                                      scene->settings->material[law->material[1]].name, "stiffness", law->stiffness,
-                                      "restitution", law->restitution, "friction", law->friction));
+        json_t *one =
+            json_pack("{s:[s, s], s:f, s:f, s:f}", "materials", scene->settings->material[law->material[0]].name,
+                      scene->settings->material[law->material[1]].name, "stiffness", law->stiffness, "restitution",
+                      law->restitution, "friction", law->friction);
+        laws = append(laws, law->kinetic < law->friction ? add_key(one, "kinetic", json_real(law->kinetic)) : one);
     }
     return laws;
 }
@@ -231,13 +254,15 @@ static json_t *describe_contact(const struct tac_scene *scene, tac_lid free)
         ignore = append(ignore,
                         json_pack("[s, s]", scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i]].name,
                                   scene->settings->body[scene->settings->contact.ignore[2 * (size_t)i + 1]].name));
-    return json_pack(
+    const struct tac_contact_settings *c = &scene->settings->contact;
+    json_t *object = json_pack(
         "{s:f, s:f, s:f, s:f, s:s, s:f, s:f, s:o, s:o, s:o}", "thickness", scene->settings->contact.thickness,
         "stiffness", scene->settings->contact.stiffness, "restitution", scene->settings->contact.restitution,
         "friction", scene->settings->contact.friction, "friction_model",
         scene->settings->contact.friction_model == TAC_FRICTION_KINETIC ? "kinetic" : "anchor", "thickness_exponent",
         scene->settings->contact.thickness_exponent, "stiffness_exponent", scene->settings->contact.stiffness_exponent,
         "laws", describe_laws(scene), "pairs", pair_kinds(scene, free), "ignore", ignore);
+    return c->kinetic < c->friction ? add_key(object, "kinetic", json_real(c->kinetic)) : object;
 }
 
 static const char *discovery_name(enum tac_discovery_mode mode)

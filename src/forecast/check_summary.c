@@ -94,12 +94,13 @@ static void print_pushes(FILE *out, const json_t *report)
 static void print_contact_line(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *contact = json_object_get(report, "contact"), *of = json_object_get(report, "integrator");
+    char friction[64];
     if (number_of(contact, "thickness") == 0) {
         fputs("contact    none: contact.thickness is 0\n", out);
         return;
     }
-    fprintf(out, "contact    thickness %g m, friction %g, ", number_of(contact, "thickness"),
-            number_of(contact, "friction"));
+    tac_check_friction(contact, friction);
+    fprintf(out, "contact    thickness %g m, friction %s, ", number_of(contact, "thickness"), friction);
     if (!implicit)
         fprintf(out, "stiffness %g N/m, restitution %g\n", number_of(contact, "stiffness"),
                 number_of(contact, "restitution"));

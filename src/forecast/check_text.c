@@ -1,6 +1,7 @@
 /* check_text.c: writes the scene's part of `tactus check` as text, from the report, so that the two cannot differ. */
 #include <tactus/check.h>
 
+#include "forecast/forecast.h"
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -61,27 +62,36 @@ static void print_integrator(FILE *text, const json_t *report)
     fprintf(text, "\nsolver     %s, tolerance %g\n", word(of, "solver"), real(of, "solver_tolerance"));
 }
 
+void tac_check_friction(const json_t *law, char text[64])
+{
+    if (json_object_get(law, "kinetic") != NULL)
+        snprintf(text, 64, "%g static, %g kinetic", real(law, "friction"), real(law, "kinetic"));
+    else
+        snprintf(text, 64, "%g", real(law, "friction"));
+}
+
 static void print_contact(FILE *text, const json_t *contact, bool implicit)
 {
     size_t i;
     json_t *item;
+    char friction[64];
     if (real(contact, "thickness") == 0) {
         fputs("contact    none: contact.thickness is 0\n", text);
         return;
     }
+    tac_check_friction(contact, friction);
     if (implicit)
-        fprintf(text, "contact    thickness %g m, friction %g\n", real(contact, "thickness"),
-                real(contact, "friction"));
+        fprintf(text, "contact    thickness %g m, friction %s\n", real(contact, "thickness"), friction);
     else
-        fprintf(text, "contact    thickness %g m, stiffness %g N/m, restitution %g, friction %g\n",
-                real(contact, "thickness"), real(contact, "stiffness"), real(contact, "restitution"),
-                real(contact, "friction"));
+        fprintf(text, "contact    thickness %g m, stiffness %g N/m, restitution %g, friction %s\n",
+                real(contact, "thickness"), real(contact, "stiffness"), real(contact, "restitution"), friction);
     json_array_foreach(json_object_get(contact, "laws"), i, item)
     {
         const json_t *materials = json_object_get(item, "materials");
-        fprintf(text, "law        \"%s\" and \"%s\": stiffness %g N/m, restitution %g, friction %g\n",
+        tac_check_friction(item, friction);
+        fprintf(text, "law        \"%s\" and \"%s\": stiffness %g N/m, restitution %g, friction %s\n",
                 json_string_value(json_array_get(materials, 0)), json_string_value(json_array_get(materials, 1)),
-                real(item, "stiffness"), real(item, "restitution"), real(item, "friction"));
+                real(item, "stiffness"), real(item, "restitution"), friction);
     }
     fputs("pairs      ", text);
     json_array_foreach(json_object_get(contact, "pairs"), i, item)

@@ -49,5 +49,7 @@ struct tac_amount {
 /* Local. */
 struct tac_amount tac_show_seconds(double s);
 struct tac_amount tac_show_bytes(double bytes);
+/* Local. The friction of a contact law of the report, in words. */
+void tac_check_friction(const json_t *law, char text[64]);
 
 #endif

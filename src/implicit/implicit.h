@@ -43,7 +43,8 @@ struct tac_implicit_pair {
     uint64_t key;
     tac_lid v[4];
     struct tac_barrier_pair form;
-    double friction; /* mu */
+    double friction; /* mu of what does not slide */
+    double kinetic;  /* mu of what slides; at most that */
     double share; /* 1; where kappa is adaptive the least kappa that it may have; with weights of area the volume over
                    * which it acts over s^^2, 1/m */
     bool counted; /* this rank enters it in sums: it owns the lowest vertex */

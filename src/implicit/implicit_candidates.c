@@ -176,7 +176,9 @@ static void write_pair(const struct tac_implicit *sim, const struct found *found
                                     .form = {type, found->radius, found->thickness, 0, sim->search->rough}};
     memcpy(p->v, found->v, sizeof p->v);
     p->counted = tac_implicit_counts(sim, p->v, tac_pair_vertices(type));
-    p->friction = tac_model_law(sim->model, p->v[0], p->v[tac_pair_first(type)])->friction;
+    const struct tac_law *law = tac_model_law(sim->model, p->v[0], p->v[tac_pair_first(type)]);
+    p->friction = law->friction;
+    p->kinetic = law->kinetic;
     if (type == TAC_PAIR_EDGE_EDGE) {
         double rest[4][3];
         tac_implicit_gather(sim->scene->mesh->x, p->v, 4, rest);

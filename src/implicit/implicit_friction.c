@@ -44,6 +44,16 @@ double tac_implicit_slide(const struct tac_implicit *sim, const struct tac_slidi
     return sqrt(tac_dot(u, u));
 }
 
+/* mu of a contact in this step: the kinetic one if its nearest points slid along each other at the step's start faster
+ * than what friction is smoothed under, which is as fast as friction lets creep what it holds. */
+static double mu_of(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const struct tac_sliding *s)
+{
+    double u[3];
+    if (!(p->kinetic < p->friction))
+        return p->friction;
+    return tac_implicit_slide_along(s, sim->v, u) > sim->scale.friction_velocity ? p->kinetic : p->friction;
+}
+
 enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 {
     enum tac_err err = TAC_OK;
@@ -63,7 +73,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
         memcpy(s->v, p->v, sizeof s->v);
         memcpy(s->w, near->w, sizeof s->w);
         memcpy(s->n, near->n, sizeof s->n);
-        s->limit = p->friction * tac_implicit_kappa(sim, p, sim->newton.kappa) * push;
+        s->limit = mu_of(sim, p, s) * tac_implicit_kappa(sim, p, sim->newton.kappa) * push;
         s->counted = p->counted;
     }
 done:

@@ -1,4 +1,4 @@
-/* grids.c: generators of flat and box-shaped surfaces: grid, box. */
+/* grids.c: generators of flat and box-shaped surfaces: grid, plane, box. */
 #include "mesh/kinds.h"
 
 /* Point i of n + 1 evenly spaced over -size/2 .. size/2: exact at the ends and the middle, symmetric to the last bit.
@@ -37,25 +37,42 @@ bool tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
     return true;
 }
 
-enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b)
+static enum tac_err push_grid(struct tac_builder *b, const struct tac_mesh_blocks *grid)
 {
     enum tac_err err = TAC_OK;
-    struct tac_mesh_blocks grid = {0};
-    int64_t n[2], v[3];
+    int64_t v[3];
     double x[3];
-    tac_params_counts(p, "cells", 2, n);
-    TAC_TRY(tac_builder_reserve(b, (double)(n[0] + 1) * (double)(n[1] + 1), 2 * (double)n[0] * (double)n[1], 0));
-    (void)tac_grid_blocks(p, &grid);
-    for (int64_t i = 0; i < grid.vertex_count; i++) {
-        grid.vertex(&grid, i, x);
+    for (int64_t i = 0; i < grid->vertex_count; i++) {
+        grid->vertex(grid, i, x);
         TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
     }
-    for (int64_t i = 0; i < grid.triangle_count; i++) {
-        grid.triangle(&grid, i, v);
+    for (int64_t i = 0; i < grid->triangle_count; i++) {
+        grid->triangle(grid, i, v);
         TAC_TRY(tac_builder_triangle(b, v[0], v[1], v[2]));
     }
 done:
     return err;
+}
+
+enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_mesh_blocks grid = {0};
+    int64_t n[2];
+    tac_params_counts(p, "cells", 2, n);
+    TAC_TRY(tac_builder_reserve(b, (double)(n[0] + 1) * (double)(n[1] + 1), 2 * (double)n[0] * (double)n[1], 0));
+    (void)tac_grid_blocks(p, &grid);
+    TAC_TRY(push_grid(b, &grid));
+done:
+    return err;
+}
+
+enum tac_err tac_make_plane(const struct tac_params *p, struct tac_builder *b)
+{
+    struct tac_mesh_blocks grid = {
+        .vertex_count = 4, .triangle_count = 2, .cells = {1, 1}, .vertex = grid_vertex, .triangle = grid_triangle};
+    tac_params_numbers(p, "size", 2, grid.size);
+    return push_grid(b, &grid);
 }
 
 /* The number of surface lattice point c of a box of n cells, counted x fastest. */

@@ -102,6 +102,29 @@ static const struct tac_param sphere[] = {
      .help = "subdivisions of the icosahedron, 20 x 4^level triangles (default 0)"},
     FILL,
 };
+static const struct tac_param ball[] = {
+    {.name = "radius", .type = TAC_PARAM_NUMBER, .required = true, .positive = true, .help = "of the ball"},
+};
+static const struct tac_param capsule[] = {
+    {.name = "radius",
+     .type = TAC_PARAM_NUMBER,
+     .required = true,
+     .positive = true,
+     .help = "of the round surface about the line"},
+    {.name = "length",
+     .type = TAC_PARAM_NUMBER,
+     .required = true,
+     .positive = true,
+     .help = "of the line along y; with both caps the capsule is 2 radius longer"},
+};
+static const struct tac_param plane[] = {
+    {.name = "size",
+     .type = TAC_PARAM_NUMBERS,
+     .width = 2,
+     .required = true,
+     .positive = true,
+     .help = "[x, z], side lengths"},
+};
 static const struct tac_param box[] = {
     {.name = "size",
      .type = TAC_PARAM_NUMBERS,
@@ -180,6 +203,9 @@ const struct tac_mesh_kind tac_mesh_kinds[] = {
     KIND("cylinder", cylinder, tac_make_cylinder, "a tube about the y axis, centred"),
     KIND("cone", cylinder, tac_make_cone, "about the y axis, centred, the tip at the top"),
     KIND("box", box, tac_make_box, "the surface of a box, centred"),
+    KIND("ball", ball, tac_make_ball, "one particle with a radius: exactly round"),
+    KIND("capsule", capsule, tac_make_capsule, "one segment along y with a radius, centred: exactly round"),
+    KIND("plane", plane, tac_make_plane, "two triangles in the x-z plane, centred, facing +y"),
     KIND("tetrahedron", solid, tac_make_tetrahedron, "regular, centred"),
     KIND("cube", solid, tac_make_cube, "regular, centred"),
     KIND("octahedron", solid, tac_make_octahedron, "regular, centred"),
@@ -209,8 +235,8 @@ enum tac_err tac_mesh_kind_find(struct tac_ctx *ctx, const char *path, const cha
         return tac_fail(ctx, TAC_ERR_INPUT, "%s: there is no mesh kind '%.60s'; did you mean '%s'?", path, name, near);
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "%s: there is no mesh kind '%.60s'; there are grid, ribbon, sphere, torus, cylinder, cone, box, "
-                    "tetrahedron, cube, octahedron, dodecahedron, icosahedron, spikes, segments, points, inline and "
-                    "file",
+                    "ball, capsule, plane, tetrahedron, cube, octahedron, dodecahedron, icosahedron, spikes, "
+                    "segments, points, inline and file",
                     path, name);
 }
 
@@ -254,7 +280,7 @@ enum tac_err tac_mesh_create_as(struct tac_ctx *ctx, const json_t *spec, const c
     }
     if (weld > 0)
         TAC_TRY(tac_builder_weld(&b, weld));
-    TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points, want, out));
+    TAC_TRY(tac_builder_finish(&b, kind->make == tac_make_points || kind->make == tac_make_ball, want, out));
 done:
     tac_builder_clear(&b);
     return err;

@@ -1,7 +1,9 @@
-/* round.c: generators of surfaces of revolution about the y axis: torus, cylinder, cone. */
+/* round.c: generators of surfaces of revolution about the y axis: torus, cylinder, cone; and of the lines in the middle
+ * of round bodies: ball, capsule. */
 #include "mesh/circle.h"
 #include "mesh/kinds.h"
 
+#include <string.h>
 #include <tactus/math.h>
 
 void tac_circle(int64_t k, int64_t n, double *cosine, double *sine)
@@ -111,4 +113,27 @@ enum tac_err tac_make_cone(const struct tac_params *p, struct tac_builder *b)
         TAC_TRY(fan(b, 0, n[0], -.5 * height, false));
 done:
     return err;
+}
+
+enum tac_err tac_make_ball(const struct tac_params *p, struct tac_builder *b)
+{
+    (void)p; /* the radius is the body's */
+    return tac_builder_vertex(b, 0, 0, 0);
+}
+
+enum tac_err tac_make_capsule(const struct tac_params *p, struct tac_builder *b)
+{
+    enum tac_err err = TAC_OK;
+    const double half = .5 * tac_params_number(p, "length");
+    TAC_TRY(tac_builder_vertex(b, 0, -half, 0));
+    TAC_TRY(tac_builder_vertex(b, 0, half, 0));
+    TAC_TRY(tac_builder_segment(b, 0, 1));
+done:
+    return err;
+}
+
+bool tac_mesh_is_round(const json_t *spec)
+{
+    const char *kind = json_string_value(json_object_get(spec, "kind"));
+    return kind != NULL && (strcmp(kind, "ball") == 0 || strcmp(kind, "capsule") == 0);
 }

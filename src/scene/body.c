@@ -192,6 +192,29 @@ static enum tac_mesh_want mesh_want(const struct tac_scene *scene, const struct 
     return solid && !body->fixed ? TAC_MESH_SOLID : TAC_MESH_SURFACE;
 }
 
+/* The mesh of a ball or a capsule has the body's radius. given: the scene says one, too; the resolved scene does. */
+static enum tac_err read_round(struct tac_reader *reader, json_t *object, const char *where, bool given,
+                               struct tac_body *body)
+{
+    const json_t *spec = json_object_get(object, "mesh");
+    char place[TAC_WHERE];
+    if (!tac_mesh_is_round(spec))
+        return TAC_OK;
+    const double radius = body->scale * json_number_value(json_object_get(spec, "radius"));
+    tac_where(place, where, "radius");
+    if (given && body->radius != radius)
+        return tac_scene_fail(reader, place, "is %g, but the mesh is a %s of radius %g m; leave the key out",
+                              body->radius, json_string_value(json_object_get(spec, "kind")), radius);
+    if (!(radius <= TAC_FARTHEST))
+        return tac_scene_fail(reader, place, "is %g m with the body's scale; it must be at most %g m", radius,
+                              TAC_FARTHEST);
+    body->round = true;
+    body->radius = radius;
+    if (json_object_set_new(object, "radius", json_real(radius)) != 0)
+        return tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file);
+    return TAC_OK;
+}
+
 static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
 {
     char place[TAC_WHERE], whole[2 * TAC_WHERE];
@@ -234,6 +257,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
     struct tac_body *body = &reader->scene->settings->body[index];
     char where[TAC_WHERE];
     enum tac_err err = TAC_OK;
+    const bool has_radius = json_object_get(object, "radius") != NULL; /* before defaults are filled in */
     tac_where_index(where, "bodies", (size_t)index);
     TAC_TRY(tac_fields_read(reader, object, where, body_fields, COUNT(body_fields), body));
     TAC_TRY(read_name(reader, object, where, index));
@@ -247,6 +271,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
     if (body->fixed && moves)
         tac_scene_warn(reader, where, "\"%.60s\" is fixed: its velocity has no effect", body->name);
     TAC_TRY(read_mesh(reader, object, where, index));
+    TAC_TRY(read_round(reader, object, where, has_radius, body));
 done:
     return err;
 }

@@ -77,11 +77,17 @@ static tac_lid first_with(const struct tac_scene *s, tac_lid material)
  * none keep the hash that they had before there were laws. */
 static void put_laws(struct digest *d, const struct tac_scene *s)
 {
-    bool friction = false;
-    for (tac_lid i = 0; i < s->settings->contact.law_count; i++)
+    bool friction = false, apart = false;
+    for (tac_lid i = 0; i < s->settings->contact.law_count; i++) {
         friction |= s->settings->contact.law[i].friction > 0;
+        apart |= s->settings->contact.law[i].friction != s->settings->contact.law[i].kinetic;
+    }
     if (friction && s->settings->contact.friction_model == TAC_FRICTION_KINETIC)
         put_tag(d, "kinetic");
+    if (apart) {
+        put_tag(d, "static and kinetic");
+        put_double(d, s->settings->contact.kinetic);
+    }
     if (s->settings->contact.law_count == 1)
         return;
     put_tag(d, "pairs");
@@ -94,6 +100,8 @@ static void put_laws(struct digest *d, const struct tac_scene *s)
         put_double(d, law->stiffness);
         put_double(d, law->restitution);
         put_double(d, law->friction);
+        if (apart)
+            put_double(d, law->kinetic);
     }
 }
 

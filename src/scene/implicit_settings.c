@@ -234,6 +234,11 @@ static enum tac_err check_laws(struct tac_reader *reader)
         return tac_scene_fail(reader, "contact.friction_model",
                               "is \"kinetic\", which the implicit integrator does not have: its friction is smoothed "
                               "under integrator.friction.velocity; leave the key out");
+    for (tac_lid i = 0; i < c->law_count && reader->scene->settings->implicit.scheme == TAC_IMPLICIT_STATIC; i++)
+        if (c->law[i].friction != c->law[i].kinetic)
+            return tac_scene_fail(reader, i ? "contact.pairs" : "contact.friction",
+                                  "tells static from kinetic friction, and the scheme \"static\" has no velocities, by "
+                                  "which it would know what slides; give one number");
     for (tac_lid i = 0; i < c->law_count; i++)
         if (c->law[i].restitution > 0) {
             char where[TAC_WHERE] = "contact.restitution";

@@ -263,6 +263,35 @@ done:
     return err;
 }
 
+/* A number, or {"static": number, "kinetic": number}. */
+static enum tac_err read_friction(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
+                                  const char *where, void *base)
+{
+    static const struct tac_field fields[] = {
+        {.key = "static", .kind = TAC_FIELD_NUMBER, .offset = 0, .max = INFINITY, .required = true},
+        {.key = "kinetic", .kind = TAC_FIELD_NUMBER, .offset = sizeof(double), .max = INFINITY, .required = true},
+    };
+    double mu[2] = {0, 0};
+    enum tac_err err = TAC_OK;
+    if (json_is_object(value)) {
+        TAC_TRY(tac_fields_read(reader, (json_t *)value, where, fields, 2, mu));
+        if (mu[0] < mu[1])
+            TAC_TRY(tac_scene_fail(reader, where,
+                                   "has \"static\" %s under \"kinetic\" %s; what lies still holds at least as well as "
+                                   "what slides",
+                                   tac_shown(mu[0]).text, tac_shown(mu[1]).text));
+    } else if (json_is_number(value)) {
+        TAC_TRY(tac_number(reader, value, where, mu));
+        TAC_TRY(in_range(reader, field, where, mu[0]));
+        mu[1] = mu[0];
+    } else {
+        TAC_TRY(wrong_type(reader, value, where, "a number or {\"static\": mu, \"kinetic\": mu}"));
+    }
+    store(field, base, mu, sizeof mu);
+done:
+    return err;
+}
+
 enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *field, const json_t *value,
                             const char *where, void *base)
 {
@@ -301,6 +330,9 @@ enum tac_err tac_field_read(struct tac_reader *reader, const struct tac_field *f
         flag = json_is_true(value);
         store(field, base, &flag, sizeof flag);
         break;
+    case TAC_FIELD_FRICTION:
+        TAC_TRY(read_friction(reader, field, value, where, base));
+        break;
     case TAC_FIELD_CHOICE:
         TAC_TRY(read_choice(reader, field, value, where, base));
         break;
@@ -321,6 +353,7 @@ static json_t *fallback_json(const struct tac_field *field)
 {
     switch (field->kind) {
     case TAC_FIELD_NUMBER:
+    case TAC_FIELD_FRICTION:
         return json_real(field->fallback);
     case TAC_FIELD_INTEGER:
         return json_integer((json_int_t)field->fallback);

@@ -211,7 +211,7 @@ static enum tac_err read_law(struct tac_reader *reader, json_t *object, const ch
          .fallback = NAN,
          .max = 1},
         {.key = "friction",
-         .kind = TAC_FIELD_NUMBER,
+         .kind = TAC_FIELD_FRICTION,
          .offset = offsetof(struct tac_contact_law, friction),
          .fallback = NAN,
          .max = INFINITY},
@@ -242,6 +242,18 @@ static int by_materials(const void *a, const void *b)
                                             : (x->material[1] > y->material[1]) - (x->material[1] < y->material[1]);
 }
 
+/* The papers' form has no state that tells what slides from what lies still. */
+static enum tac_err check_kinetic_model(struct tac_reader *reader)
+{
+    const struct tac_contact_settings *c = &reader->scene->settings->contact;
+    for (tac_lid i = 0; i < c->law_count && c->friction_model == TAC_FRICTION_KINETIC; i++)
+        if (c->law[i].friction != c->law[i].kinetic)
+            return tac_scene_fail(reader, "contact.friction_model",
+                                  "is \"kinetic\", which has no friction of what lies still; give one number as "
+                                  "`friction`, or leave the key out");
+    return TAC_OK;
+}
+
 enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
 {
     struct tac_scene *scene = reader->scene;
@@ -254,7 +266,8 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
     law[0] = (struct tac_contact_law){{-1, -1},
                                       scene->settings->contact.stiffness,
                                       scene->settings->contact.restitution,
-                                      scene->settings->contact.friction};
+                                      scene->settings->contact.friction,
+                                      scene->settings->contact.kinetic};
     for (size_t i = 0; i < count; i++) {
         char where[TAC_WHERE];
         tac_where_index(where, "contact.pairs", i);
@@ -268,6 +281,7 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
                                    scene->settings->material[law[i].material[0]].name,
                                    scene->settings->material[law[i].material[1]].name));
     scene->settings->contact.law_count = (tac_lid)count + 1;
+    TAC_TRY(check_kinetic_model(reader));
 done:
     return err;
 }

@@ -104,13 +104,14 @@ enum tac_err tac_reader_agree(struct tac_reader *reader, enum tac_err err);
 enum tac_err tac_reader_agreed(struct tac_reader *reader, enum tac_err err);
 
 enum tac_field_kind {
-    TAC_FIELD_NUMBER,  /* double */
-    TAC_FIELD_INTEGER, /* int64_t */
-    TAC_FIELD_VECTOR,  /* double[3], no component beyond +-max */
-    TAC_FIELD_RANGE,   /* double[2], the first at most the second, both in the field's range */
-    TAC_FIELD_BOOL,    /* bool */
-    TAC_FIELD_CHOICE,  /* int-sized enum: the place of the string in `choice` */
-    TAC_FIELD_OTHER    /* known; read by code */
+    TAC_FIELD_NUMBER,   /* double */
+    TAC_FIELD_INTEGER,  /* int64_t */
+    TAC_FIELD_VECTOR,   /* double[3], no component beyond +-max */
+    TAC_FIELD_RANGE,    /* double[2], the first at most the second, both in the field's range */
+    TAC_FIELD_BOOL,     /* bool */
+    TAC_FIELD_FRICTION, /* double[2], mu static and kinetic: a number means both */
+    TAC_FIELD_CHOICE,   /* int-sized enum: the place of the string in `choice` */
+    TAC_FIELD_OTHER     /* known; read by code */
 };
 
 #define TAC_NOWHERE ((size_t)-1) /* offset of a field that is checked but not stored */

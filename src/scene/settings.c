@@ -54,7 +54,7 @@ static const struct tac_field contact_fields[] = {
      .max = INFINITY,
      .min_open = true},
     {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.restitution), .max = 1},
-    {.key = "friction", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.friction), .max = INFINITY},
+    {.key = "friction", .kind = TAC_FIELD_FRICTION, .offset = AT(contact.friction), .max = INFINITY},
     {.key = "friction_model",
      .kind = TAC_FIELD_CHOICE,
      .offset = AT(contact.friction_model),

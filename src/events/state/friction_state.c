@@ -80,7 +80,8 @@ static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_f
     g->t = row->t[1];
     sim->active.pair[slot].rubs = g->t >= 0;
     memcpy(g->stock, row->value, sizeof g->stock);
-    g->budget = row->value[2];
+    const struct tac_law *law = sim->active.pair[slot].form.law;
+    g->budget = law->kinetic < law->friction ? row->value[2] : fabs(row->value[2]); /* the law may have changed */
     memcpy(g->w, &row->value[3], sizeof g->w);
     memcpy(g->p, &row->value[7], sizeof g->p);
     memcpy(g->slid, &row->value[10], sizeof g->slid);

@@ -10,8 +10,8 @@
 """
 from .errors import (ClosedError, InputError, Interrupted, LibraryError, RankError, ReadError, RunError, Stopped, TactusError,
                      TactusWarning)
-from .mesh import (Mesh, box, cone, cube, cylinder, dodecahedron, grid, icosahedron, mesh, mesh_file, octahedron, points, ribbon,
-                   segments, sphere, spikes, tetrahedron, torus)
+from .mesh import (Mesh, ball, box, capsule, cone, cube, cylinder, dodecahedron, grid, icosahedron, mesh, mesh_file, octahedron, plane,
+                   points, ribbon, segments, sphere, spikes, tetrahedron, torus)
 from .reader import Run, RunBody, open
 from .running import RunProcess, run, start
 from .scene import Geometry, Scene
@@ -19,7 +19,8 @@ from .simulation import Simulation
 
 __version__ = "0.1.0"
 
-__all__ = ["Scene", "Geometry", "Mesh", "mesh", "mesh_file", "grid", "ribbon", "sphere", "torus", "cylinder", "cone", "box", "tetrahedron",
+__all__ = ["Scene", "Geometry", "Mesh", "mesh", "mesh_file", "grid", "ribbon", "sphere", "torus", "cylinder", "cone", "box", "ball",
+           "capsule", "plane", "tetrahedron",
            "cube", "octahedron", "dodecahedron", "icosahedron", "spikes", "segments", "points", "run", "start", "RunProcess", "open",
            "Run", "RunBody", "Simulation", "TactusError", "LibraryError", "InputError", "RunError", "Stopped", "Interrupted",
            "ClosedError", "RankError", "ReadError", "TactusWarning"]

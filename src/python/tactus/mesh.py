@@ -184,6 +184,22 @@ def box(size, cells, fill=None):
     return Mesh("box", size=size, cells=cells, fill=fill)
 
 
+def ball(radius):
+    """A ball of `radius` in m, exactly round: one particle.  The body gets its radius from it."""
+    return Mesh("ball", radius=radius)
+
+
+def capsule(radius, length):
+    """All within `radius` of a line of `length` along the y axis, centred, in m; exactly round: one segment.  The body gets its
+    radius from it."""
+    return Mesh("capsule", radius=radius, length=length)
+
+
+def plane(size):
+    """Two triangles in the x-z plane, centred, facing +y.  size: [x, z] in m."""
+    return Mesh("plane", size=size)
+
+
 def tetrahedron(edge, level=None):
     """A regular tetrahedron with edges of `edge` m, each triangle cut in four `level` times."""
     return Mesh("tetrahedron", edge=edge, level=level)

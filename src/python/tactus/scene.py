@@ -41,7 +41,7 @@ class Contact(TypedDict, total=False):
     thickness: float
     stiffness: float
     restitution: float
-    friction: float
+    friction: "float | dict"
     friction_model: str
     pairs: list
     ignore: list
@@ -382,8 +382,9 @@ class Scene:
         self.data.setdefault("contact", {}).setdefault("ignore", []).append(plain([a, b], "ignore"))
 
     def pair(self, a: str, b: str, *, stiffness: "float | None" = None, restitution: "float | None" = None,
-             friction: "float | None" = None) -> None:
-        """Sets the contact law between two materials: stiffness in N/m, restitution, friction."""
+             friction: "float | dict | None" = None) -> None:
+        """Sets the contact law between two materials: stiffness in N/m, restitution, friction (one number, or
+        dict(static=..., kinetic=...))."""
         law = {"materials": [a, b], **given(stiffness=stiffness, restitution=restitution, friction=friction)}
         self.data.setdefault("contact", {}).setdefault("pairs", []).append(plain(law, "contact.pairs"))
 

@@ -189,11 +189,45 @@ def radii():
         check(near(report["smallest"]["measured"]["gap"], 0.15 * (kept - 1), 1e-9), "a particle and a sheet: %s" % report["smallest"])
         frames = both(f, "--frames", code=code)
         check([k["near"] for k in frames["list"]] == [0, code], "frames of particles: %s" % frames)
-    # Surfaces keep no radius.
-    f, p = falling("thick", (0, [0, 0, 0]), (T, [0, -0.299, 0]), radius=0.1)
-    f.interval(0, p)
-    both(f, code=0)
-    both(f, "--frames", code=0)
+    # Surfaces of two bodies keep their radii, too; a mesh keeps none from itself.
+    for kept, code in ((1 + 1e-9, 0), (1 - 1e-9, 1)):
+        f, p = falling("thick-%d" % code, (0, [0, 0, 0]), (T, [0, 0.1 * kept - 0.3, 0]), radius=0.1)
+        f.interval(0, p)
+        report = both(f, code=code)
+        check(code == 1 or near(report["smallest"]["measured"]["gap"], 0.1 * (kept - 1), 1e-9), "a thick surface: %s" % report["smallest"])
+        both(f, "--frames", code=code)
+
+
+def rope_in_capsule():
+    """A rope over a round obstacle, which is a segment with a radius.  Their middle lines never meet; yet where the radii overlap, the
+    rope is inside the obstacle."""
+    r, rope_r = 0.1, 0.01
+    middle = [[0.3 * (i - 2), 1, 0] for i in range(5)]
+    for depth, code in ((-1e-9, 0), (1e-9, 1), (0.05, 1), (0.1, 1)):
+        obstacle = Body("capsule", [[0, 0, -0.5], [0, 0, 0.5]], segments=[[0, 1]], radius=r, fixed=True)
+        rope = Body("rope", middle, segments=[[i, i + 1] for i in range(4)], radius=rope_r)
+        f = Folder("capsule-%d-%g" % (code, depth), [obstacle, rope])
+        p = f.still(0, T)
+        down = r + rope_r - depth - 1
+        for i in range(2, 7):
+            p[i] = moved(f.x[i], (0, [0, 0, 0]), (T // 2, [0, down, 0]), (T, [0, 0, 0]))
+        f.frame(0)
+        f.frame(T * QUANTUM)
+        f.interval(0, p)
+        report = both(f, code=code)
+        check(code == 1 or near(report["smallest"]["measured"]["gap"], -depth, 1e-9), "a rope over a capsule: %s" % report["smallest"])
+        check((report["pieces"]["crossing"] > 0) == (code == 1) and report["pieces"]["open"] == 0,
+              "a rope %g m inside a capsule: %s" % (depth, report["pieces"]))
+        if code == 1:
+            first = report["places"][0]
+            check({first["a"]["body"], first["b"]["body"]} == {"capsule", "rope"} and first["verdict"] == "crossing" and
+                  near(first["time"], T / 2 * QUANTUM * (1 - depth / -(down)), 1e-6), "who is inside the capsule: %s" % first)
+        both(f, "--frames", code=0)
+        # From the start to the end, in every frame.
+        f = Folder("capsule-stays-%d-%g" % (code, depth), [obstacle, Body("rope", np.add(middle, [0, down, 0]), segments=rope.segments, radius=rope_r)])
+        f.interval(0, f.still(0, T))
+        both(f, code=code)
+        both(f, "--frames", code=code)
 
 
 def in_the_plane():
@@ -458,6 +492,7 @@ close_and_turning()
 touching()
 breakpoints_of_others()
 radii()
+rope_in_capsule()
 in_the_plane()
 pierced_from_the_start()
 who_may_pass()

@@ -32,7 +32,7 @@ def soup(rng):
         if kind == 0:
             bodies.append(Body("strip%d" % b, x, triangles=[[i, i + 1, i + 2] for i in range(n - 2)]))
         elif kind == 1:
-            bodies.append(Body("chain%d" % b, x, segments=[[i, i + 1] for i in range(n - 1)]))
+            bodies.append(Body("chain%d" % b, x, segments=[[i, i + 1] for i in range(n - 1)], radius=float(rng.choice([0, 0.01]))))
         else:
             bodies.append(Body("dust%d" % b, x, radius=0.02))
     return bodies
@@ -76,7 +76,8 @@ class Scene:
             yield "vertex", "vertex", (a,), (b,)
 
     def kept(self, a, b):
-        return self.radius[a[0]] + self.radius[b[0]] if a[0] in self.particles or b[0] in self.particles else 0.0
+        one_mesh = self.body[a[0]] == self.body[b[0]] and a[0] not in self.particles
+        return 0.0 if one_mesh else self.radius[a[0]] + self.radius[b[0]]
 
 
 def closest_on_segment(p, a, b):

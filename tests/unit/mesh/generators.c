@@ -317,6 +317,29 @@ static void check_listed(void)
     tac_mesh_destroy(&mesh);
 }
 
+/* The middles of round bodies, and a plane. */
+static void check_middles(void)
+{
+    struct tac_mesh *mesh = make("{'kind':'ball','radius':2}");
+    CHECK(mesh->vertex_count == 1 && mesh->triangle_count == 0 && mesh->segment_count == 0 &&
+          tac_dot(mesh->x, mesh->x) == 0);
+    tac_mesh_destroy(&mesh);
+    mesh = make("{'kind':'capsule','radius':2,'length':3}");
+    struct measure m = measure(mesh);
+    CHECK(m.vertices == 2 && mesh->segment_count == 1 && m.low[1] == -1.5 && m.high[1] == 1.5);
+    CHECK(m.low[0] == 0 && m.high[0] == 0 && m.low[2] == 0 && m.high[2] == 0, "along y");
+    tac_mesh_destroy(&mesh);
+    mesh = make("{'kind':'plane','size':[3,5]}");
+    struct tac_mesh *grid = make("{'kind':'grid','size':[3,5],'cells':[1,1]}");
+    m = measure(mesh);
+    CHECK(m.triangles == 2 && m.area == 15 && m.low[0] == -1.5 && m.high[2] == 2.5);
+    CHECK(memcmp(mesh->x, grid->x, 12 * sizeof *mesh->x) == 0 &&
+              memcmp(mesh->triangle, grid->triangle, 6 * sizeof *mesh->triangle) == 0,
+          "a plane is a grid of one cell");
+    tac_mesh_destroy(&mesh);
+    tac_mesh_destroy(&grid);
+}
+
 static void check_refused(void)
 {
     static const char *const bad[][2] = {
@@ -336,6 +359,11 @@ static void check_refused(void)
         {"{'kind':'sphere','radius':1,'level':30}", "are more than one mesh may have"},
         {"{'kind':'sphere','radius':1,'level':100000000}", "are more than one mesh may have"},
         {"{'kind':'sphere','radus':1}", "mesh.radus: a sphere has no such key; did you mean 'radius'?"},
+        {"{'kind':'ball'}", "mesh.radius: is missing; a ball needs it"},
+        {"{'kind':'ball','radius':1,'level':2}", "mesh.level: a ball has no such key; it has radius"},
+        {"{'kind':'capsule','radius':1}", "mesh.length: is missing; a capsule needs it"},
+        {"{'kind':'capsule','radius':1,'length':0}", "mesh.length: must be a number over 0, not 0"},
+        {"{'kind':'plane','size':[1]}", "mesh.size: must be 2 numbers [.., ..], not [1]"},
         {"{'kind':'icosahedron','edge':1,'colour':2}",
          "mesh.colour: an icosahedron has no such key; it has edge, level"},
         {"{'kind':'grid','size':[1],'cells':[1,1]}", "mesh.size: must be 2 numbers [.., ..], not [1]"},
@@ -416,6 +444,7 @@ int main(int argc, char **argv)
     check_spikes();
     check_ribbon();
     check_listed();
+    check_middles();
     check_refused();
     MPI_Finalize();
     return check_result();

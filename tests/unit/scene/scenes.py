@@ -151,6 +151,10 @@ def good(probe):
     for m in [{"kind": "points", "path": "meshes/dust.obj"},
               {"kind": "points", "lattice": {"count": [2, 3, 1], "spacing": 0.5}}]:
         yield scene(bodies=[{"name": "b", "mass": 2, "mesh": m, "random_speed": [1, 2]}])
+    for m in [{"kind": "ball", "radius": 0.1}, {"kind": "capsule", "radius": 0.1, "length": 1}, {"kind": "plane", "size": [1, 2]}]:
+        yield scene(bodies=[{"name": "b", "mass": 2, "mesh": m, "scale": 0.5, "radius": 0.05}])
+    yield scene(contact={"friction": {"static": 0.5, "kinetic": 0.4}, "pairs": [
+        {"materials": ["m", "m"], "friction": {"static": 0.3, "kinetic": 0}}]}, materials={"m": {}})
     yield scene(contact={"friction": 0.3, "friction_model": "kinetic"})
     yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
                                    {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})
