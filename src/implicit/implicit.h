@@ -121,7 +121,8 @@ struct tac_implicit_contact {
     size_t foreseen_count;
     struct tac_foreseen *foreseen; /* owned: ascending by key */
     double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
-    double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: kappa is a number */
+    double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: nothing has a thickness */
+    bool adapts;                   /* kappa follows from materials and forces in the step under way */
 };
 
 /* Lengths of the scene and the tolerances that follow from them. They are the same on all ranks. */
@@ -148,6 +149,7 @@ struct tac_implicit_part {
     double ahead;   /* how far inertia, gravity, loads and scripts would take a vertex in this part, m */
     bool astray;    /* an iterate went much farther: the part has to be divided into halves */
     bool unsolved;  /* the last error: Newton's method did not converge */
+    bool firm;      /* so it was in an earlier part of the step: pairs are at least as stiff as by default */
     bool rounding;  /* it did not converge because of rounding errors */
     int64_t newton; /* iterations */
 };
@@ -193,11 +195,12 @@ struct tac_implicit_newton {
     double *p, *trial;                /* owned, (count, 3) */
     double *gradient;                 /* owned, (owned, 3) */
     double *part[TAC_GRADIENT_PARTS]; /* owned, (owned, 3): of the gradient */
-    double *gross;      /* owned, (owned): sum of the sizes of the forces of single elements on a vertex */
-    uint8_t *held;      /* owned, (count): 1: Newton's method does not move the vertex */
-    uint8_t *solid;     /* owned, (bodies): 1: the body consists of tetrahedra */
-    uint8_t *driven;    /* owned, (bodies): 1: a motion moves the whole body, like a die or a plate of a press */
-    bool any_driven;    /* there is such a body */
+    double *gross;    /* owned, (owned): sum of the sizes of the forces of single elements on a vertex */
+    uint8_t *held;    /* owned, (count): 1: Newton's method does not move the vertex */
+    uint8_t *solid;   /* owned, (bodies): 1: the body consists of tetrahedra */
+    uint8_t *presses; /* owned, (bodies): 1: a motion moves the whole body, like a die or a plate of a press, or it is
+                       * a solid on which forces or pressures act */
+    bool any_driven, any_presses; /* there is a body of the first sort; of either sort */
     double kappa, pull; /* of the barrier, unless a pair needs more; of the augmented Lagrangian (0: not in use) */
     double stiffer;     /* factor of kappa in the current step: 1 at its start (stiffness.c) */
     double least_gap, start_gap; /* at the last iterate; at the start of the step, m; INFINITY: no contact */
@@ -255,6 +258,7 @@ struct tac_implicit {
     struct tac_implicit_system *system; /* owned */
     struct {
         int64_t parts;                    /* number of parts in which it was solved */
+        bool unsolved;                    /* Newton's method did not converge in a part of it */
         int64_t newton, linear, contacts; /* iterations; pairs that are nearer than their thickness at the end */
         double least_share, residual_speed,
             least_gap;            /* share of p that contact allowed; the last |p|/h, m/s; m, NaN: no contact */

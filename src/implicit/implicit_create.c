@@ -55,7 +55,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->kept.t);
     free(sim->newton.held);
     free(sim->newton.solid);
-    free(sim->newton.driven);
+    free(sim->newton.presses);
     free(sim->flow_pos);
     free(sim->flow_vel);
     free(sim->contact.pair);
@@ -195,26 +195,34 @@ static enum tac_err look_at_bodies(struct tac_implicit *sim)
 {
     enum tac_err err;
     const struct tac_local_mesh *mesh = sim->scene->mesh;
-    const int bodies = (int)sim->scene->settings->body_count;
+    const struct tac_settings *settings = sim->scene->settings;
+    const int bodies = (int)settings->body_count;
     uint8_t *stands = NULL; /* has a free vertex without a script */
     err = tac_alloc(sim->ctx, (size_t)bodies, sizeof *stands, &stands);
-    err = err ? err : tac_alloc(sim->ctx, (size_t)bodies, sizeof *sim->newton.driven, &sim->newton.driven);
+    err = err ? err : tac_alloc(sim->ctx, (size_t)bodies, sizeof *sim->newton.presses, &sim->newton.presses);
     err = err ? err : tac_alloc(sim->ctx, (size_t)bodies, sizeof *sim->newton.solid, &sim->newton.solid);
     TAC_TRY(tac_agree(sim->ctx, err));
     for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
         sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
     for (tac_lid v = 0; v < sim->owned; v++) {
         const tac_lid b = mesh->vertex_body[v];
-        sim->newton.driven[b] |= sim->scripts.script_of[v] >= 0;
+        sim->newton.presses[b] |= sim->scripts.script_of[v] >= 0;
         stands[b] |= mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
     }
     TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.solid, bodies, MPI_UINT8_T, MPI_MAX));
-    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.driven, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.presses, bodies, MPI_UINT8_T, MPI_MAX));
     TAC_TRY(tac_implicit_over_ranks(sim, stands, bodies, MPI_UINT8_T, MPI_MAX));
     for (int b = 0; b < bodies; b++) {
-        sim->newton.driven[b] = sim->newton.driven[b] && !stands[b];
-        sim->newton.any_driven |= sim->newton.driven[b];
+        sim->newton.presses[b] = sim->newton.presses[b] && !stands[b];
+        sim->newton.any_driven |= sim->newton.presses[b];
     }
+    for (tac_lid k = 0; k < settings->load_count; k++) {
+        const struct tac_load *load = &settings->load[k];
+        if (load->kind == TAC_LOAD_FORCE || load->kind == TAC_LOAD_PRESSURE)
+            sim->newton.presses[load->body] |= sim->newton.solid[load->body];
+    }
+    for (int b = 0; b < bodies; b++)
+        sim->newton.any_presses |= sim->newton.presses[b];
 done:
     free(stands);
     return err;

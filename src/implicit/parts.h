@@ -165,7 +165,7 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
 /* Local. Returns kappa of a pair, by its share (weights.c, stiffness.c). */
 static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
 {
-    if (sim->contact.stiff != NULL)
+    if (sim->contact.adapts)
         return sim->newton.stiffer * (kappa > share ? kappa : share);
     return sim->contact.area != NULL ? kappa * (share * sim->weight) : kappa;
 }
@@ -253,6 +253,8 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap);
 /* Local. To be called after an iterate whose smallest gap is `least`. If the gap is hardly larger than rounding errors
  * and has become smaller, makes all barriers stiffer for the rest of the step. Returns whether it has done so. */
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least);
+/* Local. Decides whether kappa follows from materials and forces in the step or part to come (contact.adapts). */
+void tac_implicit_choose_stiffness(struct tac_implicit *sim);
 /* Collective. Computes kappa by the forces at x, where it is adaptive: the least kappa of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 

@@ -101,9 +101,9 @@ static void find_held(const struct tac_implicit *sim, struct largest *most)
         const int n = tac_pair_vertices(p->form.type);
         double held = NOTHING_HELD;
         for (int i = 0; i < n; i++)
-            held = fmax(held, sim->newton.driven[body_of(sim, p->v[i])] ? PRESSED
-                              : sim->newton.held[p->v[i]]               ? FIXED
-                                                                        : NOTHING_HELD);
+            held = fmax(held, sim->newton.presses[body_of(sim, p->v[i])] ? PRESSED
+                              : sim->newton.held[p->v[i]]                ? FIXED
+                                                                         : NOTHING_HELD);
         for (int i = 0; i < n; i++) {
             struct largest *l = &most[body_of(sim, p->v[i])];
             l->touches = fmax(l->touches, held);
@@ -141,7 +141,7 @@ static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *m
     find_held(sim, most);
     while (any) {
         TAC_TRY(tac_implicit_over_ranks(sim, most, count, MPI_DOUBLE, MPI_MAX));
-        any = sim->newton.any_driven && spread(sim, most);
+        any = sim->newton.any_presses && spread(sim, most);
         TAC_TRY(tac_implicit_over_ranks(sim, &any, 1, MPI_INT, MPI_MAX));
     }
 done:

@@ -62,6 +62,7 @@ static enum tac_err begin(struct tac_implicit *sim)
     TAC_TRY(foretell(sim, &sim->part.ahead));
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
+    tac_implicit_choose_stiffness(sim);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
     tac_implicit_weigh_all(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
@@ -188,7 +189,7 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
 {
     enum tac_err err;
     struct tac_implicit_undo *undo = NULL;
-    sim->part = (struct tac_implicit_part){.from = from, .to = to, .level = level};
+    sim->part = (struct tac_implicit_part){.from = from, .to = to, .level = level, .firm = sim->last_step.unsolved};
     sim->scale.h = sim->scene->settings->implicit.step_s / (1 << level);
     sim->kept.iterates = sim->kept.t_count;
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_undo_create(sim, &undo)));
@@ -197,6 +198,7 @@ static enum tac_err try_part(struct tac_implicit *sim, tac_time from, tac_time t
     if (err) {
         const int deepest = deepest_level(sim);
         const bool unsolved = deepest > 0, again = level < deepest && sim->last_step.newton < most_in_all(sim);
+        sim->last_step.unsolved |= unsolved;
         if (unsolved && said[0] == '\0')
             memcpy(said, sim->ctx->error, sizeof sim->ctx->error);
         else if (unsolved && !again) /* the reason why the whole step failed says more */
@@ -223,14 +225,16 @@ done:
 /* Warns of a step that was solved in parts. Only the first ones are reported, because steps.csv has all. */
 static void warn(struct tac_implicit *sim, double from_s, int level, bool astray)
 {
+    const bool given = sim->last_step.unsolved && sim->scene->settings->implicit.stiffness > 0;
     enum { MOST_WARNINGS = 8 };
     if (sim->halved++ >= MOST_WARNINGS)
         return;
     tac_warn(sim->ctx,
-             "the step from t = %.9g s was done in %lld parts, the shortest of integrator.step_s / %d, because %s%s",
+             "the step from t = %.9g s was done in %lld parts, the shortest of integrator.step_s / %d, because %s%s%s",
              from_s, (long long)sim->last_step.parts, 1 << level,
              astray ? "in one piece it took vertices much farther than anything would move them"
                     : "Newton's method did not solve it in one piece",
+             given ? "; where integrator.barrier.stiffness was less than \"adaptive\" is, that was used" : "",
              sim->halved == MOST_WARNINGS ? "; further ones are only in the column `parts` of steps.csv" : "");
 }
 

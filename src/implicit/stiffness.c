@@ -8,11 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TAC_KAPPA_TIMES 100. /* a pair's stiffness at half of the thickness, over that of its softer side */
-#define TAC_KAPPA_FREE 1.    /* the same where both sides are free and no motion presses them */
-#define TAC_KAPPA_CLOSE 1e-9 /* times the scene's diagonal: no gap that shrinks should be below it */
-#define TAC_KAPPA_MOST 128.  /* largest factor of kappa within a step */
-#define TAC_KAPPA_PUSH 3.    /* times a vertex' force: a pair carries it at half of the thickness */
+#define TAC_KAPPA_TIMES 100.      /* a pair's stiffness at half of the thickness, over that of its softer side */
+#define TAC_KAPPA_FREE 1.         /* the same where both sides are free and no motion presses them */
+#define TAC_KAPPA_CLOSE 1e-9      /* times the scene's diagonal: no gap that shrinks should be below it */
+#define TAC_KAPPA_NEAREST 0x1p-40 /* times the scene's size, likewise: 64 times the least gap that can be proven */
+#define TAC_KAPPA_MOST 128.       /* largest factor of kappa within a step */
+#define TAC_KAPPA_PUSH 3.         /* times a vertex' force: a pair carries it at half of the thickness */
 enum { SWEEPS = 30 };
 
 /* ---- by the materials ---- */
@@ -77,7 +78,7 @@ done:
 
 enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim)
 {
-    if (sim->scene->settings->implicit.stiffness > 0 || !(sim->scene->settings->contact.thickness > 0))
+    if (!(sim->scene->settings->contact.thickness > 0))
         return TAC_OK;
     double *mean = NULL;
     const enum tac_err err = tac_implicit_vertex_stiffness(sim, &sim->contact.stiff, &mean);
@@ -173,21 +174,29 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap)
  * shrink until only rounding errors are left of them. */
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least)
 {
-    const bool stiffer = sim->contact.stiff != NULL && least < TAC_KAPPA_CLOSE * sim->scale.diagonal_m &&
-                         least < sim->newton.least_gap && sim->newton.stiffer < TAC_KAPPA_MOST;
+    const double close = fmax(TAC_KAPPA_CLOSE * sim->scale.diagonal_m, TAC_KAPPA_NEAREST * sim->scale.size_m);
+    const bool stiffer =
+        sim->contact.adapts && least < close && least < sim->newton.least_gap && sim->newton.stiffer < TAC_KAPPA_MOST;
     if (stiffer)
         sim->newton.stiffer *= 2;
     sim->newton.least_gap = least;
     return stiffer;
 }
 
+/* A kappa of the scene may be smaller than any that carries what presses, by any factor.  A step that Newton's method
+ * could not solve with it is solved in parts, in which no pair is softer than without it. */
+void tac_implicit_choose_stiffness(struct tac_implicit *sim)
+{
+    const bool given = sim->scene->settings->implicit.stiffness > 0;
+    sim->contact.adapts = sim->contact.stiff != NULL && (sim->part.firm || !given);
+}
+
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
-    const struct tac_implicit_settings *settings = &sim->scene->settings->implicit;
     sim->newton.stiffer = 1;
     sim->newton.least_gap = INFINITY;
-    if (settings->stiffness > 0) {
-        *kappa = settings->stiffness;
+    if (!sim->contact.adapts) {
+        *kappa = sim->scene->settings->implicit.stiffness;
         return TAC_OK;
     }
     memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);

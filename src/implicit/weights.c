@@ -50,14 +50,14 @@ static double edge_area(const struct tac_implicit *sim, const struct tac_implici
     return sim->contact.area[a] > 0 ? .28867513459481287 * l * l : l * width(sim, p, a);
 }
 
-void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p)
+/* What a pair has of the kappa that the scene gives. */
+static double share_of_given(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
 {
     const struct tac_barrier_pair *f = &p->form;
     const double s_hat = f->thickness * (2 * f->radius + f->thickness);
     double area, wide;
-    p->share = sim->contact.stiff != NULL ? tac_implicit_least_kappa(sim, p) : 1;
     if (sim->contact.area == NULL)
-        return;
+        return 1;
     switch (f->type) {
     case TAC_PAIR_EDGE_EDGE:
         area = TAC_EDGE_SHARE * sqrt(edge_area(sim, p, p->v[0], p->v[1]) * edge_area(sim, p, p->v[2], p->v[3]));
@@ -69,7 +69,20 @@ void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair
         wide = width(sim, p, p->v[0]);
         area = sim->contact.area[p->v[0]] > 0 ? sim->contact.area[p->v[0]] : wide * wide;
     }
-    p->share = area / 3 * f->thickness / (s_hat * s_hat);
+    return area / 3 * f->thickness / (s_hat * s_hat);
+}
+
+void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p)
+{
+    const double given = sim->scene->settings->implicit.stiffness;
+    p->share = share_of_given(sim, p);
+    if (!sim->contact.adapts)
+        return;
+    if (given > 0)
+        p->share *= sim->contact.area != NULL ? given * sim->weight : given;
+    else
+        p->share = 0;
+    p->share = fmax(p->share, tac_implicit_least_kappa(sim, p));
 }
 
 void tac_implicit_weigh_all(struct tac_implicit *sim)

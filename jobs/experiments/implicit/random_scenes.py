@@ -271,7 +271,7 @@ def run(job):
             json.dump(scene, file)
         code, text = call([PROGRAM, "run", path, "-o", out, "--quiet", "--record"], seconds)
         said = [line[8:] for line in text.splitlines() if line.startswith("tactus: ") and ": warning: " not in line]
-        warned = [line[8:] for line in text.splitlines() if "halve" in line or "halving" in line]
+        warned = [line[8:] for line in text.splitlines() if "was done in" in line]
         newton, until, crossing, open_pieces = 0, last_frame(out), 0, 0
         if os.path.exists(os.path.join(out, "steps.csv")):
             with open(os.path.join(out, "steps.csv")) as file:
