@@ -24,17 +24,6 @@ const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_li
     return m < 0 ? NULL : &scene->settings->material[m];
 }
 
-bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n)
-{
-    if (scene->mesh->part == NULL)
-        return true;
-    tac_lid lowest = v[0];
-    for (int i = 1; i < n; i++)
-        if (scene->mesh->part->vertex_id[v[i]] < scene->mesh->part->vertex_id[lowest])
-            lowest = v[i];
-    return lowest < scene->mesh->part->owned;
-}
-
 /* Returns whether this rank computes the kicks of this element. */
 static bool any_free(const struct tac_scene *scene, const tac_lid *v, int n)
 {

@@ -191,7 +191,4 @@ void tac_element_tick_each(const struct tac_element *element, const void *record
 /* Returns the material of a body, or NULL. */
 const struct tac_material *tac_material_of(const struct tac_scene *scene, tac_lid body);
 
-/* Local. Returns whether this rank owns the node with the lowest id; then it accounts for the element. */
-bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n);
-
 #endif

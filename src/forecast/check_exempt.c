@@ -1,6 +1,6 @@
 /* check_exempt.c: the part of `tactus check` about pairs of bodies that nothing keeps apart; it finds where scripts
  * take them through each other. */
-#include "mesh/cache/point_cache.h"
+#include "state/scripts.h"
 #include <tactus/check.h>
 #include <tactus/exempt.h>
 
@@ -45,32 +45,10 @@ static int choose_instants(const struct tac_scene *scene, tac_time t[MOST_INSTAN
     return kept;
 }
 
-/* The rows of motions by files: (motions), those of others NULL. */
-static enum tac_err make_rows(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_knot_rows **rows)
-{
-    tac_gid *id = NULL;
-    enum tac_err err = TAC_OK;
-    for (tac_lid m = 0; m < scene->settings->motion_count; m++) {
-        const struct tac_moved *moved = &scene->mesh->moved[m];
-        if (scene->settings->motion[m].cache == NULL)
-            continue;
-        TAC_TRY(tac_alloc(ctx, (size_t)moved->vertex_count, sizeof *id, &id));
-        for (tac_lid i = 0; i < moved->vertex_count; i++)
-            id[i] = moved->vertex[i];
-        TAC_TRY(tac_motion_rows(ctx, scene, &scene->settings->motion[m], (size_t)moved->vertex_count, id, 0, &rows[m]));
-        free(id);
-        id = NULL;
-    }
-done:
-    free(id);
-    return err;
-}
-
-/* The places of what is scripted for ever at t; x0: at the start. */
+/* Computes the positions at t of vertices that are scripted for ever; x0: at the start. */
 static enum tac_err put_places(const struct tac_scene *scene, const uint8_t *scripted, struct tac_knot_rows **rows,
                                const double *x0, tac_time t, double *x)
 {
-    enum tac_err err = TAC_OK;
     for (tac_lid m = 0; m < scene->mesh->moved_count; m++) {
         const struct tac_motion *motion = &scene->settings->motion[m];
         const struct tac_motion_at at = tac_motion_find(scene, motion, t);
@@ -81,10 +59,8 @@ static enum tac_err put_places(const struct tac_scene *scene, const uint8_t *scr
             else if (scripted[v])
                 tac_motion_place(scene, motion, &x0[3 * v], t, &x[3 * v]);
         }
-        if (rows[m] != NULL && rows[m]->err > err)
-            err = rows[m]->err;
     }
-    return err;
+    return tac_motion_rows_error(scene, rows);
 }
 
 static enum tac_err examine_instants(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_exempt *exempt)
@@ -97,8 +73,7 @@ static enum tac_err examine_instants(struct tac_ctx *ctx, const struct tac_scene
     const size_t n = 3 * (size_t)mesh.vertex_count;
     const int count = choose_instants(scene, t);
     there.mesh = &mesh;
-    TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->motion_count, sizeof *rows, &rows));
-    TAC_TRY(make_rows(ctx, scene, rows));
+    TAC_TRY(tac_motion_rows_make(ctx, scene, 0, &rows));
     TAC_TRY(tac_alloc(ctx, n, sizeof *mesh.x, &mesh.x));
     memcpy(mesh.x, scene->mesh->x, n * sizeof *mesh.x);
     for (int i = 0; i < count; i++) {
@@ -106,9 +81,7 @@ static enum tac_err examine_instants(struct tac_ctx *ctx, const struct tac_scene
         TAC_TRY(tac_exempt_look(ctx, &there, (double)t[i] * scene->settings->quantum_s, exempt));
     }
 done:
-    for (tac_lid m = 0; m < scene->settings->motion_count && rows != NULL; m++)
-        tac_knot_rows_destroy(&rows[m]);
-    free(rows);
+    tac_motion_rows_destroy(scene, &rows);
     free(mesh.x == scene->mesh->x ? NULL : mesh.x);
     return err;
 }

@@ -2,21 +2,11 @@
  * Energy). All sums are exact, and one rank enters each term. */
 #include "contact/contacts.h"
 #include "implicit/parts.h"
+#include "state/energy_row.h"
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    KINETIC,
-    GRAVITY,
-    STRETCH,
-    BEND,
-    CONTACT,
-    LOST,
-    WORK = LOST + TAC_LOST,
-    MOMENTUM,
-    ANGULAR = MOMENTUM + 3,
-    SUMS = ANGULAR + 3
-};
+enum { LOST = TAC_ROW_SUMS /* after the sums of every integrator */, SUMS = LOST + TAC_LOST };
 
 /* Returns whether the vertex moves by its inertia: no script holds it, and it is not fixed. */
 static bool is_free(const struct tac_implicit *sim, tac_lid v)
@@ -163,13 +153,13 @@ static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[
         if (!is_free(sim, i))
             continue;
         tac_cross(a, x, u);
-        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
+        tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
         if (sim->is_static) /* nothing has a velocity */
             continue;
-        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(u, u));
+        tac_accum_add(&sum[TAC_SUM_KINETIC], .5 * m * tac_dot(u, u));
         for (int k = 0; k < 3; k++) {
-            tac_accum_add(&sum[MOMENTUM + k], m * u[k]);
-            tac_accum_add(&sum[ANGULAR + k], m * a[k]);
+            tac_accum_add(&sum[TAC_SUM_MOMENTUM + k], m * u[k]);
+            tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
         }
     }
 }
@@ -182,7 +172,7 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
         if (!w.list->counted[w.e])
             continue;
         tac_implicit_gather(sim->x, w.v, w.nodes, at);
-        tac_accum_add(&sum[element->column == TAC_ENERGY_BEND ? BEND : STRETCH],
+        tac_accum_add(&sum[element->column == TAC_ENERGY_BEND ? TAC_SUM_BEND : TAC_SUM_STRETCH],
                       tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
     }
 }
@@ -220,7 +210,7 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
         row->contacts++;
         row->min_distance = fmin(row->min_distance, near->d - p->form.radius);
-        tac_accum_add(&sum[CONTACT],
+        tac_accum_add(&sum[TAC_SUM_CONTACT],
                       tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_energy(&p->form, at, near));
     }
 }
@@ -238,39 +228,16 @@ enum tac_err tac_implicit_energy(struct tac_implicit *sim, struct tac_energy_row
     enter_elements(sim, sum);
     enter_contacts(sim, kappa, sum, row);
     memcpy(&sum[LOST], sim->books.lost, sizeof sim->books.lost);
-    sum[WORK] = sim->books.work;
+    sum[TAC_SUM_WORK] = sim->books.work;
     TAC_TRY(tac_implicit_sum(sim->ctx, sum, SUMS));
     TAC_TRY(over_ranks(sim, &row->contacts, &row->min_distance));
-    struct tac_accum total = sum[KINETIC];
-    for (int k = GRAVITY; k <= CONTACT; k++)
-        tac_accum_merge(&total, &sum[k]);
-    row->kinetic = tac_accum_value(&sum[KINETIC]);
-    row->gravity = tac_accum_value(&sum[GRAVITY]);
-    row->stretch = tac_accum_value(&sum[STRETCH]);
-    row->bend = tac_accum_value(&sum[BEND]);
-    row->contact = tac_accum_value(&sum[CONTACT]);
-    row->total = tac_accum_value(&total);
     struct tac_accum lost = sum[LOST];
     for (int k = 1; k < TAC_LOST; k++)
         tac_accum_merge(&lost, &sum[LOST + k]);
-    row->dissipated = tac_accum_value(&lost);
+    tac_energy_row_fill(sum, &lost, &sim->books.has_start, &sim->books.total_start, row);
     row->lost_friction = tac_accum_value(&sum[LOST + TAC_LOST_FRICTION]);
     row->lost_damping = tac_accum_value(&sum[LOST + TAC_LOST_DAMPING]);
     row->lost_plasticity = tac_accum_value(&sum[LOST + TAC_LOST_PLASTICITY]);
-    row->work = tac_accum_value(&sum[WORK]);
-    if (!sim->books.has_start) {
-        sim->books.has_start = true;
-        sim->books.total_start = total;
-    }
-    struct tac_accum defect = total; /* total - work + dissipated - start, rounded once */
-    tac_accum_merge(&defect, &lost);
-    tac_accum_subtract(&defect, &sum[WORK]);
-    tac_accum_subtract(&defect, &sim->books.total_start);
-    row->defect = tac_accum_value(&defect);
-    for (int k = 0; k < 3; k++) {
-        row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
-        row->angular_momentum[k] = tac_accum_value(&sum[ANGULAR + k]);
-    }
 done:
     return err;
 }

@@ -1,8 +1,8 @@
 /* implicit_create.c: creates the implicit simulation of a scene at its start, and sums over ranks. */
 #include "contact/limit_elements.h"
 #include "implicit/parts.h"
-#include "mesh/cache/point_cache.h"
 #include "partition/part.h"
+#include "state/scripts.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,9 +50,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->scripts.script);
     free(sim->scripts.script_of);
     free(sim->scripts.led);
-    for (tac_lid m = 0; sim->scripts.rows != NULL && m < sim->scene->settings->motion_count; m++)
-        tac_knot_rows_destroy(&sim->scripts.rows[m]);
-    free(sim->scripts.rows);
+    tac_motion_rows_destroy(sim->scene, &sim->scripts.rows);
     free(sim->scripts.at);
     free(sim->kept.t);
     free(sim->newton.held);
@@ -95,33 +93,6 @@ done:
     return err;
 }
 
-/* Reads the rows of own vertices of motions that a file has. */
-static enum tac_err make_rows(struct tac_implicit *sim)
-{
-    const struct tac_settings *s = sim->scene->settings;
-    tac_gid *id = NULL;
-    enum tac_err err;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->motion_count, sizeof *sim->scripts.rows, &sim->scripts.rows));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->motion_count, sizeof *sim->scripts.at, &sim->scripts.at));
-    for (tac_lid m = 0; m < s->motion_count; m++) {
-        const struct tac_moved *moved = &sim->scene->mesh->moved[m];
-        if (s->motion[m].cache == NULL)
-            continue;
-        TAC_TRY(tac_alloc(sim->ctx, (size_t)moved->vertex_count, sizeof *id, &id));
-        for (tac_lid i = 0; i < moved->vertex_count; i++) {
-            id[i] = tac_implicit_id(sim, moved->vertex[i]);
-            sim->scripts.script[sim->scripts.script_of[moved->vertex[i]]].row = i;
-        }
-        TAC_TRY(tac_motion_rows(sim->ctx, sim->scene, &s->motion[m], (size_t)moved->vertex_count, id, 0,
-                                &sim->scripts.rows[m]));
-        free(id);
-        id = NULL;
-    }
-done:
-    free(id);
-    return err;
-}
-
 static enum tac_err make_scripts(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -146,7 +117,11 @@ static enum tac_err make_scripts(struct tac_implicit *sim)
             memcpy(s->origin, &mesh->x[3 * (size_t)v], sizeof s->origin);
             sim->scripts.script_of[v] = place++;
         }
-    TAC_TRY(make_rows(sim));
+    for (tac_lid m = 0; m < mesh->moved_count; m++)
+        for (tac_lid i = 0; i < mesh->moved[m].vertex_count; i++)
+            sim->scripts.script[sim->scripts.script_of[mesh->moved[m].vertex[i]]].row = i;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)mesh->moved_count, sizeof *sim->scripts.at, &sim->scripts.at));
+    TAC_TRY(tac_motion_rows_make(sim->ctx, sim->scene, 0, &sim->scripts.rows));
 done:
     return err;
 }

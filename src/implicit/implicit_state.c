@@ -39,26 +39,6 @@ done:
     return err;
 }
 
-/* Appends the elements whose lowest vertex is owned by this rank: their ids and vertices. id_of is given on several
- * ranks. */
-static enum tac_err collect_elements(struct tac_implicit *sim, const tac_lid *element, const tac_gid *id_of,
-                                     tac_lid total, int nodes, tac_lid *count, tac_gid **id, tac_gid **vertex)
-{
-    enum tac_err err;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)total, sizeof **id, id));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)total * (size_t)nodes, sizeof **vertex, vertex));
-    for (tac_lid e = 0; e < total; e++) {
-        const tac_lid *v = &element[(size_t)e * (size_t)nodes];
-        if (!tac_implicit_counts(sim, v, nodes))
-            continue;
-        for (int k = 0; k < nodes; k++)
-            (*vertex)[(size_t)*count * (size_t)nodes + (size_t)k] = tac_implicit_id(sim, v[k]);
-        (*id)[(*count)++] = id_of != NULL ? id_of[e] : e;
-    }
-done:
-    return err;
-}
-
 static enum tac_err collect_scripts(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -94,12 +74,7 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     c->segment_total = part ? part->segment_total : m->segment_count;
     c->tetrahedron_total = part ? part->tetrahedron_total : m->tetrahedron_count;
     TAC_TRY(collect_vertices(sim, &c->vertices));
-    TAC_TRY(collect_elements(sim, m->triangle, part ? part->triangle_id : NULL, m->triangle_count, 3,
-                             &c->mesh.triangle_count, &c->mesh.triangle_id, &c->mesh.triangle));
-    TAC_TRY(collect_elements(sim, m->segment, part ? part->segment_id : NULL, m->segment_count, 2,
-                             &c->mesh.segment_count, &c->mesh.segment_id, &c->mesh.segment));
-    TAC_TRY(collect_elements(sim, m->tetrahedron, part ? part->tetrahedron_id : NULL, m->tetrahedron_count, 4,
-                             &c->mesh.tetrahedron_count, &c->mesh.tetrahedron_id, &c->mesh.tetrahedron));
+    TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
 done:
@@ -148,48 +123,27 @@ struct vertex {
     double x[3], v[3], impulse[3], past[TAC_PAST_NUMBERS];
 };
 
-/* The owners of all vertices that the rows name, in the order of the rows. */
-struct owners {
-    size_t count, capacity;
-    tac_gid *wanted; /* owned */
-    int32_t *owner;  /* owned */
-};
-
-static enum tac_err want(struct tac_implicit *sim, struct owners *o, tac_gid vertex)
-{
-    const enum tac_err err = tac_grow(sim->ctx, &o->wanted, &o->capacity, o->count + 1, sizeof *o->wanted);
-    if (!err)
-        o->wanted[o->count++] = vertex;
-    return err;
-}
-
-static enum tac_err list_vertices(struct tac_implicit *sim, const struct tac_checkpoint *c, struct owners *o)
-{
-    enum tac_err err = TAC_OK;
-    for (tac_lid k = 0; k < c->vertices.count; k++)
-        TAC_TRY(want(sim, o, c->vertices.id[k]));
-    for (tac_lid k = 0; k < c->script_count; k++)
-        TAC_TRY(want(sim, o, c->script[k].vertex));
-    for (int kind = 0; kind < TAC_KINDS; kind++)
-        for (tac_lid k = 0; k < c->element[kind].count; k++)
-            for (int i = 0; i < c->element[kind].nodes; i++) {
-                const struct tac_element_state *row = tac_element_row(&c->element[kind], k);
-                TAC_TRY(want(sim, o, row->vertex[row->vertex[i] >= 0 ? i : 0]));
-            }
-    TAC_TRY(tac_alloc(sim->ctx, o->count, sizeof *o->owner, &o->owner));
-done:
-    return err;
-}
-
-static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_checkpoint *c, struct owners *o)
+/* Collective. Finds the owners of all vertices that the rows name, in the order of the rows; *owner is owned by the
+ * caller. */
+static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_checkpoint *c, int32_t **owner)
 {
     enum tac_err err;
     const struct tac_part *part = sim->scene->mesh->part;
-    TAC_TRY(tac_agree(sim->ctx, list_vertices(sim, c, o)));
+    const size_t count = (size_t)c->vertices.count + (size_t)c->script_count + tac_element_rows_vertices(c, NULL);
+    tac_gid *wanted = NULL;
+    size_t n = 0;
+    err = tac_alloc(sim->ctx, count, sizeof *wanted, &wanted);
+    err = err ? err : tac_alloc(sim->ctx, count, sizeof **owner, owner);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    for (tac_lid k = 0; k < c->vertices.count; k++)
+        wanted[n++] = c->vertices.id[k];
+    for (tac_lid k = 0; k < c->script_count; k++)
+        wanted[n++] = c->script[k].vertex;
+    tac_element_rows_vertices(c, wanted + n);
     if (part != NULL)
-        TAC_TRY(
-            tac_owners_find(sim->ctx, part->vertex_total, sim->owned, sim->id, NULL, o->count, o->wanted, o->owner));
+        TAC_TRY(tac_owners_find(sim->ctx, part->vertex_total, sim->owned, sim->id, NULL, count, wanted, *owner));
 done:
+    free(wanted);
     return err;
 }
 
@@ -255,34 +209,6 @@ static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_chec
     return tac_agree(sim->ctx, err);
 }
 
-/* Collective. Sends each row of a kind to all owners of its vertices; owner has the shape (count, nodes). */
-static enum tac_err send_rests(struct tac_implicit *sim, const struct tac_element_states *s, const int32_t *owner,
-                               struct tac_element_states *mine)
-{
-    enum tac_err err;
-    const size_t nodes = (size_t)s->nodes, size = tac_element_row_size(s), most = nodes * (size_t)s->count;
-    char *row = NULL;
-    int32_t *to = NULL;
-    size_t n = 0, total = 0;
-    TAC_TRY(tac_alloc(sim->ctx, most, size, &row));
-    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
-    for (size_t k = 0; k < most; k++) {
-        bool sent = false;
-        for (size_t j = k - k % nodes; j < k; j++)
-            sent |= owner[j] == owner[k];
-        if (sent)
-            continue;
-        memcpy(row + size * n, tac_element_row(s, (tac_lid)(k / nodes)), size);
-        to[n++] = owner[k];
-    }
-done:
-    err = tac_distribute(sim->ctx, err, n, to, row, size, &mine->row, &total);
-    mine->count = (tac_lid)total;
-    free(row);
-    free(to);
-    return err;
-}
-
 static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
     enum tac_err err = TAC_OK;
@@ -290,7 +216,7 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
         const struct tac_element_states *s = &c->element[kind];
         struct tac_element_states mine = {.nodes = s->nodes, .width = s->width};
         if (s->nodes > 0) /* on all ranks */
-            err = send_rests(sim, s, owner, &mine);
+            err = tac_element_rows_send(sim->ctx, s, owner, &mine);
         if (!err)
             tac_implicit_rests_in(sim, kind, &mine);
         owner += (size_t)s->nodes * (size_t)s->count;
@@ -303,17 +229,16 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
 static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    struct owners o = {0};
-    TAC_TRY(find_owners(sim, c, &o));
-    TAC_TRY(take_vertices(sim, &c->vertices, o.owner));
-    TAC_TRY(take_scripts(sim, c, o.owner + c->vertices.count));
-    TAC_TRY(take_rests(sim, c, o.owner + c->vertices.count + c->script_count));
+    int32_t *owner = NULL;
+    TAC_TRY(find_owners(sim, c, &owner));
+    TAC_TRY(take_vertices(sim, &c->vertices, owner));
+    TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
+    TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count));
     TAC_TRY(tac_implicit_ghosts_refresh(sim));
     if (sim->past != NULL)
         TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
 done:
-    free(o.wanted);
-    free(o.owner);
+    free(owner);
     return err;
 }
 
@@ -333,7 +258,6 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
 {
     enum tac_err err;
     const struct tac_accum nothing = {{0}, 0, 0};
-    static const struct tac_counters zero;
     const bool first = sim->ctx->rank == 0;
     if (sim->past != NULL && !c->has_past)
         TAC_TRY(tac_fail(sim->ctx, TAC_ERR_INPUT,
@@ -350,16 +274,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     sim->books.work = first ? c->work : nothing;
     sim->books.total_start = c->total_start;
     sim->books.has_start = c->has_start != 0;
-    sim->books.counters = first ? c->counters : zero;
-    sim->books.counters.windows = c->counters.windows;
-    sim->books.counters.rollbacks = c->counters.rollbacks;
-    sim->books.counters.candidate_builds = c->counters.candidate_builds;
-    sim->books.counters.migrations = c->counters.migrations;
-    /* Seconds are averages over the ranks. */
-    sim->books.counters.seconds_forces *= sim->ctx->size;
-    sim->books.counters.seconds_contact *= sim->ctx->size;
-    sim->books.counters.seconds_discovery *= sim->ctx->size;
-    sim->books.counters.seconds_output *= sim->ctx->size;
+    tac_counters_restore(sim->ctx, &c->counters, &sim->books.counters);
 done:
     return err;
 }

@@ -2,8 +2,8 @@
  * its motion holds it at the start of the step. At the end of the step it is where the path says, and it moves there in
  * straight lines.
  */
+#include "state/scripts.h"
 #include "implicit/parts.h"
-#include "mesh/cache/point_cache.h"
 #include <math.h>
 
 #define TAC_PULL_FIRST 1e6 /* of a scripted vertex to its target, per mass */
@@ -56,17 +56,13 @@ void tac_implicit_scripts_start(struct tac_implicit *sim)
     tac_implicit_scripts_tell(sim);
 }
 
-/* Returns an error if a file of positions could not be read; then its vertices are at their starting points. */
+/* Collective. Returns the error of a file of positions that a rank could not read. */
 static enum tac_err rows_error(const struct tac_implicit *sim)
 {
-    enum tac_err err = TAC_OK;
     bool any = false;
-    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++) {
-        const struct tac_knot_rows *rows = sim->scripts.rows[m];
-        any = any || rows != NULL;
-        err = rows != NULL && rows->err > err ? rows->err : err;
-    }
-    return any ? tac_agree(sim->ctx, err) : TAC_OK;
+    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++)
+        any = any || sim->scripts.rows[m] != NULL;
+    return any ? tac_agree(sim->ctx, tac_motion_rows_error(sim->scene, sim->scripts.rows)) : TAC_OK;
 }
 
 enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)

@@ -129,6 +129,17 @@ static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {
     return scene->mesh->part ? scene->mesh->part->owned : scene->mesh->vertex_count;
 }
+/* Returns whether this rank owns the vertex with the lowest id of a stencil (n); then it accounts for the stencil. */
+static inline bool tac_stencil_mine(const struct tac_scene *scene, const tac_lid *v, int n)
+{
+    if (scene->mesh->part == NULL)
+        return true;
+    tac_lid lowest = v[0];
+    for (int i = 1; i < n; i++)
+        if (scene->mesh->part->vertex_id[v[i]] < scene->mesh->part->vertex_id[lowest])
+            lowest = v[i];
+    return lowest < scene->mesh->part->owned;
+}
 /* Returns whether vertex i is inside a solid, where nothing can touch it. valence: the number of its edges, which only
  * surfaces have. */
 static inline bool tac_scene_inside(const struct tac_scene *scene, tac_lid i, tac_lid valence)

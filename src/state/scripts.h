@@ -5,6 +5,7 @@
 #include "base/state.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <tactus/scene.h>
 
 /* A vertex that is scripted at some time. */
 struct tac_script {
@@ -29,8 +30,6 @@ struct tac_knot {
     double turn;     /* rotation, degrees */
 };
 
-struct tac_knot_rows;
-
 /* The scripts of a rank's vertices. */
 struct tac_scripts {
     int32_t *of; /* owned, (V): script or -1 */
@@ -42,5 +41,17 @@ struct tac_scripts {
     int32_t *motion_knot;        /* owned, (motions + 1): each motion's first knot in `knot` */
     struct tac_knot_rows **rows; /* owned, (motions): of a motion by a file its vertices' positions; else NULL */
 };
+
+/* ---- motion_rows.c: the files that give the positions of motions ---- */
+
+/* Local. Makes *rows (motions): of a motion by a file the rows of its vertices in scene->mesh->moved, in their order;
+ * NULL for the others. ahead_s: knots within this time are needed together, s. After a failure *rows must be destroyed,
+ * too. */
+enum tac_err tac_motion_rows_make(struct tac_ctx *ctx, const struct tac_scene *scene, double ahead_s,
+                                  struct tac_knot_rows ***rows);
+/* Local. *rows may be NULL; leaves NULL. */
+void tac_motion_rows_destroy(const struct tac_scene *scene, struct tac_knot_rows ***rows);
+/* Local. Returns the error of a file that could not be read; its vertices are where they started then. */
+enum tac_err tac_motion_rows_error(const struct tac_scene *scene, struct tac_knot_rows *const *rows);
 
 #endif

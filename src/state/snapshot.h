@@ -170,7 +170,21 @@ struct tac_checkpoint {
     struct tac_element_states element[TAC_KINDS]; /* by kind */
 };
 
-/* Local. This rank's rows of all kinds. */
+/* ---- snapshot_rows.c: rows that are the same for every integrator ---- */
+
+/* Local. Collects the elements whose lowest vertex this rank owns, into empty rows. */
+enum tac_err tac_mesh_rows_collect(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_mesh_rows *rows);
+/* Local. Lists the vertices that the rows of elements name, kind by kind (rows, nodes); where a row has no vertex, its
+ * first one. Returns their number. out NULL: only the number. */
+size_t tac_element_rows_vertices(const struct tac_checkpoint *checkpoint, tac_gid *out);
+/* Collective. Sends each row of a kind to all owners of its vertices, once. owner (count, nodes). mine: the received
+ * rows; mine->row is owned by the caller. */
+enum tac_err tac_element_rows_send(struct tac_ctx *ctx, const struct tac_element_states *rows, const int32_t *owner,
+                                   struct tac_element_states *mine);
+/* Local. Distributes stored counters, which are sums and means over ranks, to the ranks: rank 0 gets the sums. */
+void tac_counters_restore(const struct tac_ctx *ctx, const struct tac_counters *stored, struct tac_counters *out);
+
+/* Local. Returns the number of this rank's rows of elements of all kinds. */
 tac_lid tac_checkpoint_elements(const struct tac_checkpoint *checkpoint);
 void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint);
 

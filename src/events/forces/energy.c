@@ -3,6 +3,7 @@
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
+#include "state/energy_row.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,16 +84,8 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
 }
 
 enum {
-    KINETIC,
-    GRAVITY,
-    STRETCH,
-    BEND,
-    CONTACT,
-    DISSIPATED,
-    WORK,
-    MOMENTUM,
-    ANGULAR = MOMENTUM + 3,
-    COUPLE = ANGULAR + 3,
+    DISSIPATED = TAC_ROW_SUMS, /* after the sums of every integrator */
+    COUPLE,
     LOST = COUPLE + 3, /* friction, damping, plasticity */
     SUMS = LOST + 3
 };
@@ -198,51 +191,25 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         mean_velocity(sim, i, v);
         tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         tac_cross(a, x, v);
-        tac_accum_add(&sum[KINETIC], .5 * m * tac_dot(v, v));
-        tac_accum_add(&sum[GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
+        tac_accum_add(&sum[TAC_SUM_KINETIC], .5 * m * tac_dot(v, v));
+        tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
         for (int k = 0; k < 3; k++) {
-            tac_accum_add(&sum[MOMENTUM + k], m * v[k]);
-            tac_accum_add(&sum[ANGULAR + k], m * a[k]);
+            tac_accum_add(&sum[TAC_SUM_MOMENTUM + k], m * v[k]);
+            tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
         }
     }
-    elastic_energy(sim, &sum[STRETCH], &sum[BEND]);
-    contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
+    elastic_energy(sim, &sum[TAC_SUM_STRETCH], &sum[TAC_SUM_BEND]);
+    contact_energy(sim, &sum[TAC_SUM_CONTACT], &sum[TAC_SUM_STRETCH], row);
     const bool half = sim->books.kept_at == sim->state.now; /* like v: halfway through this instant's kicks */
     dissipated_so_far(&sim->books, half, &sum[DISSIPATED], &sum[LOST]);
-    sum[WORK] = sim->books.work;
+    sum[TAC_SUM_WORK] = sim->books.work;
     if (half)
-        tac_accum_subtract(&sum[WORK], &sim->books.work_ahead);
+        tac_accum_subtract(&sum[TAC_SUM_WORK], &sim->books.work_ahead);
     for (int k = 0; k < 3; k++)
         sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sum_all(sim->ctx, sum, SUMS));
     TAC_TRY(row_over_ranks(sim, row));
-    struct tac_accum total = sum[KINETIC];
-    tac_accum_merge(&total, &sum[GRAVITY]);
-    tac_accum_merge(&total, &sum[STRETCH]);
-    tac_accum_merge(&total, &sum[BEND]);
-    tac_accum_merge(&total, &sum[CONTACT]);
-    row->kinetic = tac_accum_value(&sum[KINETIC]);
-    row->gravity = tac_accum_value(&sum[GRAVITY]);
-    row->stretch = tac_accum_value(&sum[STRETCH]);
-    row->bend = tac_accum_value(&sum[BEND]);
-    row->contact = tac_accum_value(&sum[CONTACT]);
-    row->total = tac_accum_value(&total);
-    row->dissipated = tac_accum_value(&sum[DISSIPATED]);
-    row->work = tac_accum_value(&sum[WORK]);
-    if (!sim->books.has_start) {
-        sim->books.has_start = true;
-        sim->books.total_start = total;
-    }
-    /* total - work + dissipated - start, rounded once. */
-    struct tac_accum defect = total;
-    tac_accum_merge(&defect, &sum[DISSIPATED]);
-    tac_accum_subtract(&defect, &sum[WORK]);
-    tac_accum_subtract(&defect, &sim->books.total_start);
-    row->defect = tac_accum_value(&defect);
-    for (int k = 0; k < 3; k++) {
-        row->momentum[k] = tac_accum_value(&sum[MOMENTUM + k]);
-        row->angular_momentum[k] = tac_accum_value(&sum[ANGULAR + k]);
-    }
+    tac_energy_row_fill(sum, &sum[DISSIPATED], &sim->books.has_start, &sim->books.total_start, row);
     for (int k = 0; k < 3; k++)
         row->friction_couple[k] = tac_accum_value(&sum[COUPLE + k]);
     row->deepest_layer = sim->books.deepest_layer;

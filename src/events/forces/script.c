@@ -2,7 +2,6 @@
  * it after its last knot if the scene says so (docs/reference/engine.md, Scripts). */
 #include "base/recorder.h"
 #include "events/sim.h"
-#include "mesh/cache/point_cache.h"
 #include <string.h>
 
 /* Adds the knots of a motion in quanta. The pieces of a rotation are cut so that none turns by more than one degree. */
@@ -35,27 +34,6 @@ done:
     return err;
 }
 
-/* The rows of a motion by a file.  Knots are asked for together within the longest period that a clock may have. */
-static enum tac_err make_rows(struct tac_sim *sim, tac_lid motion)
-{
-    const struct tac_scene *s = sim->scene;
-    const struct tac_moved *moved = &s->mesh->moved[motion];
-    const struct tac_clock_settings *c = &s->settings->clocks;
-    const double ahead = fmax(fmax(c->elastic_s, c->gravity_s), isfinite(c->contact_s) ? c->contact_s : 0);
-    tac_gid *id = NULL;
-    enum tac_err err = TAC_OK;
-    if (s->settings->motion[motion].cache == NULL)
-        return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)moved->vertex_count, sizeof *id, &id));
-    for (tac_lid i = 0; i < moved->vertex_count; i++)
-        id[i] = tac_scene_id(s, moved->vertex[i]);
-    TAC_TRY(tac_motion_rows(sim->ctx, s, &s->settings->motion[motion], (size_t)moved->vertex_count, id, ahead,
-                            &sim->scripts.rows[motion]));
-done:
-    free(id);
-    return err;
-}
-
 /* Makes a script that holds its vertex in place from t = 0 on. */
 static void hold_from_start(struct tac_sim *sim, struct tac_script *s)
 {
@@ -70,16 +48,18 @@ enum tac_err tac_scripts_create(struct tac_sim *sim)
 {
     enum tac_err err = TAC_OK;
     const struct tac_scene *s = sim->scene;
+    const struct tac_clock_settings *c = &s->settings->clocks;
+    /* A tick may need all knots within the longest period that a clock can have. */
+    const double ahead_s = fmax(fmax(c->elastic_s, c->gravity_s), isfinite(c->contact_s) ? c->contact_s : 0);
     size_t count = 0, capacity = 0;
     for (tac_lid m = 0; m < s->settings->motion_count; m++)
         count += (size_t)s->mesh->moved[m].vertex_count;
     TAC_TRY(tac_alloc(sim->ctx, count, sizeof *sim->scripts.script, &sim->scripts.script));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)s->settings->motion_count + 1, sizeof *sim->scripts.motion_knot,
                       &sim->scripts.motion_knot));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->settings->motion_count, sizeof *sim->scripts.rows, &sim->scripts.rows));
+    TAC_TRY(tac_motion_rows_make(sim->ctx, s, ahead_s, &sim->scripts.rows));
     for (tac_lid m = 0; m < s->settings->motion_count; m++) {
         const struct tac_motion *motion = &s->settings->motion[m];
-        TAC_TRY(make_rows(sim, m));
         size_t begin = sim->scripts.knot_count;
         TAC_TRY(add_knots(sim, motion, &capacity));
         sim->scripts.motion_knot[m + 1] = (int32_t)sim->scripts.knot_count;
@@ -102,22 +82,16 @@ done:
 
 void tac_scripts_destroy(struct tac_sim *sim)
 {
-    for (tac_lid m = 0; m < sim->scene->settings->motion_count && sim->scripts.rows != NULL; m++)
-        tac_knot_rows_destroy(&sim->scripts.rows[m]);
+    tac_motion_rows_destroy(sim->scene, &sim->scripts.rows);
     free(sim->scripts.of);
     free(sim->scripts.script);
     free(sim->scripts.knot);
     free(sim->scripts.motion_knot);
-    free(sim->scripts.rows);
 }
 
 enum tac_err tac_scripts_error(const struct tac_sim *sim)
 {
-    enum tac_err err = TAC_OK;
-    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++)
-        if (sim->scripts.rows[m] != NULL && sim->scripts.rows[m]->err > err)
-            err = sim->scripts.rows[m]->err;
-    return err;
+    return tac_motion_rows_error(sim->scene, sim->scripts.rows);
 }
 
 /* Computes the position that a script's knot gives its vertex.  Of a file that cannot be read any more: its place at

@@ -161,33 +161,6 @@ done:
     return err;
 }
 
-/* Collective. Each row of a kind to all owners of its vertices; owner: (count, nodes). */
-static enum tac_err dispatch_rows(struct tac_sim *sim, const struct tac_element_states *s, const int32_t *owner,
-                                  char **rows, size_t *total)
-{
-    enum tac_err err;
-    const size_t nodes = (size_t)s->nodes, size = tac_element_row_size(s), most = nodes * (size_t)s->count;
-    char *row = NULL;
-    int32_t *to = NULL;
-    size_t n = 0;
-    TAC_TRY(tac_alloc(sim->ctx, most, size, &row));
-    TAC_TRY(tac_alloc(sim->ctx, most, sizeof *to, &to));
-    for (size_t k = 0; k < most; k++) {
-        bool sent = false;
-        for (size_t j = k - k % nodes; j < k; j++)
-            sent |= owner[j] == owner[k];
-        if (sent)
-            continue;
-        memcpy(row + size * n, tac_element_row(s, (tac_lid)(k / nodes)), size);
-        to[n++] = owner[k];
-    }
-done:
-    err = tac_distribute(sim->ctx, err, n, to, row, size, rows, total);
-    free(row);
-    free(to);
-    return err;
-}
-
 static enum tac_err refuse_foreign_row(struct tac_sim *sim, const struct tac_element_state *row)
 {
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
@@ -235,14 +208,13 @@ static enum tac_err restore_kind(struct tac_sim *sim, const struct place *place,
                                  const struct tac_element_states *s, const int32_t *owner, size_t *set)
 {
     enum tac_err err;
-    char *rows = NULL;
-    size_t total = 0;
-    TAC_TRY(dispatch_rows(sim, s, owner, &rows, &total));
-    for (size_t k = 0; k < total && !err; k++)
-        err = restore_row(sim, place, count, kind, s, (void *)(rows + tac_element_row_size(s) * k), set);
+    struct tac_element_states mine;
+    TAC_TRY(tac_element_rows_send(sim->ctx, s, owner, &mine));
+    for (tac_lid k = 0; k < mine.count && !err; k++)
+        err = restore_row(sim, place, count, kind, s, tac_element_row(&mine, k), set);
     err = tac_agree(sim->ctx, err);
 done:
-    free(rows);
+    free(mine.row);
     return err;
 }
 

@@ -51,63 +51,6 @@ done:
     return err;
 }
 
-static tac_gid lowest_vertex(const struct tac_sim *sim, const tac_lid *v, int n, tac_lid *which)
-{
-    *which = v[0];
-    for (int k = 1; k < n; k++)
-        if (tac_scene_id(sim->scene, v[k]) < tac_scene_id(sim->scene, *which))
-            *which = v[k];
-    return tac_scene_id(sim->scene, *which);
-}
-
-static enum tac_err collect_elements(struct tac_sim *sim, struct tac_checkpoint *c)
-{
-    enum tac_err err;
-    const struct tac_scene *s = sim->scene;
-    const struct tac_part *part = s->mesh->part;
-    tac_lid which;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->triangle_count, sizeof *c->mesh.triangle_id, &c->mesh.triangle_id));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)s->mesh->triangle_count, sizeof *c->mesh.triangle, &c->mesh.triangle));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->segment_count, sizeof *c->mesh.segment_id, &c->mesh.segment_id));
-    TAC_TRY(tac_alloc(sim->ctx, 2 * (size_t)s->mesh->segment_count, sizeof *c->mesh.segment, &c->mesh.segment));
-    for (tac_lid t = 0; t < s->mesh->triangle_count; t++) {
-        lowest_vertex(sim, &s->mesh->triangle[3 * t], 3, &which);
-        if (which >= sim->state.owned)
-            continue;
-        c->mesh.triangle_id[c->mesh.triangle_count] = part ? part->triangle_id[t] : t;
-        for (int k = 0; k < 3; k++)
-            c->mesh.triangle[3 * (size_t)c->mesh.triangle_count + (size_t)k] =
-                tac_scene_id(sim->scene, s->mesh->triangle[3 * t + k]);
-        c->mesh.triangle_count++;
-    }
-    for (tac_lid g = 0; g < s->mesh->segment_count; g++) {
-        lowest_vertex(sim, &s->mesh->segment[2 * g], 2, &which);
-        if (which >= sim->state.owned)
-            continue;
-        c->mesh.segment_id[c->mesh.segment_count] = part ? part->segment_id[g] : g;
-        for (int k = 0; k < 2; k++)
-            c->mesh.segment[2 * (size_t)c->mesh.segment_count + (size_t)k] =
-                tac_scene_id(sim->scene, s->mesh->segment[2 * g + k]);
-        c->mesh.segment_count++;
-    }
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron_id,
-                      &c->mesh.tetrahedron_id));
-    TAC_TRY(
-        tac_alloc(sim->ctx, 4 * (size_t)s->mesh->tetrahedron_count, sizeof *c->mesh.tetrahedron, &c->mesh.tetrahedron));
-    for (tac_lid t = 0; t < s->mesh->tetrahedron_count; t++) {
-        const tac_lid *v = &s->mesh->tetrahedron[4 * (size_t)t];
-        lowest_vertex(sim, v, 4, &which);
-        if (which >= sim->state.owned)
-            continue;
-        c->mesh.tetrahedron_id[c->mesh.tetrahedron_count] = part ? part->tetrahedron_id[t] : t;
-        for (int k = 0; k < 4; k++)
-            c->mesh.tetrahedron[4 * (size_t)c->mesh.tetrahedron_count + (size_t)k] = tac_scene_id(sim->scene, v[k]);
-        c->mesh.tetrahedron_count++;
-    }
-done:
-    return err;
-}
-
 static enum tac_err collect_scripts(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -265,7 +208,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
         c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = fill_vertex_row, .from = sim};
     else
         TAC_TRY(collect_vertices(sim, c));
-    TAC_TRY(collect_elements(sim, c));
+    TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
     if (sim->contact)
         TAC_TRY(collect_pairs(sim, c));

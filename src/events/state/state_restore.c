@@ -311,45 +311,8 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
     sim->books.kinetic_start = c->kinetic_start;
     sim->books.deepest_layer = c->deepest_layer;
     sim->books.deepest_ever = c->counters.deepest_layer;
-    struct tac_counters zero = {0};
-    sim->books.counters = first ? c->counters : zero;
+    tac_counters_restore(sim->ctx, &c->counters, &sim->books.counters);
     sim->books.counters.deepest_layer = c->counters.deepest_layer;
-    sim->books.counters.windows = c->counters.windows;
-    sim->books.counters.rollbacks = c->counters.rollbacks;
-    sim->books.counters.candidate_builds = c->counters.candidate_builds;
-    sim->books.counters.migrations = c->counters.migrations;
-    /* Seconds are means over ranks. */
-    const double share = sim->ctx->size;
-    if (first) {
-        sim->books.counters.seconds_forces *= share;
-        sim->books.counters.seconds_contact *= share;
-        sim->books.counters.seconds_discovery *= share;
-        sim->books.counters.seconds_waiting *= share;
-        sim->books.counters.seconds_exchange *= share;
-        sim->books.counters.seconds_output *= share;
-    }
-}
-
-/* Places for vertices in all rows of elements. */
-static size_t element_vertices(const struct tac_checkpoint *c)
-{
-    size_t n = 0;
-    for (int kind = 0; kind < TAC_KINDS; kind++)
-        n += (size_t)c->element[kind].nodes * (size_t)c->element[kind].count;
-    return n;
-}
-
-/* They themselves; where there is none, the first one of the row. */
-static void list_element_vertices(const struct tac_checkpoint *c, tac_gid *out)
-{
-    for (int kind = 0; kind < TAC_KINDS; kind++) {
-        const struct tac_element_states *s = &c->element[kind];
-        for (tac_lid i = 0; i < s->count; i++)
-            for (int j = 0; j < s->nodes; j++) {
-                const struct tac_element_state *row = tac_element_row(s, i);
-                *out++ = row->vertex[row->vertex[j] >= 0 ? j : 0];
-            }
-    }
 }
 
 enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint *c)
@@ -357,7 +320,8 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
     enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     const size_t pairs = (size_t)c->vertices.count + (size_t)c->script_count,
-                 elements = pairs + 4 * (size_t)c->pair_count, friction_states = elements + element_vertices(c);
+                 elements = pairs + 4 * (size_t)c->pair_count,
+                 friction_states = elements + tac_element_rows_vertices(c, NULL);
     const size_t n = friction_states + 4 * (size_t)c->friction_state_count;
     tac_gid *wanted = NULL;
     int32_t *owner = NULL;
@@ -373,8 +337,7 @@ done:
     for (tac_lid i = 0; i < c->pair_count; i++)
         for (int j = 0; j < 4; j++)
             wanted[k++] = c->pair[i].vertex[j] >= 0 ? c->pair[i].vertex[j] : c->pair[i].vertex[0];
-    list_element_vertices(c, wanted + k);
-    k = friction_states;
+    k += tac_element_rows_vertices(c, wanted + k);
     for (tac_lid i = 0; i < c->friction_state_count; i++)
         for (int j = 0; j < 4; j++)
             wanted[k++] =

@@ -153,6 +153,29 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         instant_took(sim, tac_wall_s() - begin_s - waited_s, contact_s);
 }
 
+/* Saves the state of active pairs and their layer groups at the window's start, and empties their figures of a pass. */
+static void begin_pairs(struct tac_active *active)
+{
+    for (size_t c = 0; c < active->rate_group_count; c++) {
+        struct tac_rate_group *groups = &active->rate_group[c];
+        for (size_t k = 0; k < groups->count; k++)
+            groups->group[k].saved_d = groups->group[k].last_d;
+        if (groups->count > 0)
+            memset(groups->wake, 0, groups->count * sizeof *groups->wake);
+        for (size_t k = 0; k < groups->extra_count; k++)
+            groups->extra[k].wake = 0;
+    }
+    for (size_t k = 0; k < active->pair_count; k++) {
+        struct tac_pair *p = &active->pair[k];
+        p->active = 0;
+        p->d_least = INFINITY;
+        p->sleep_speed = INFINITY;
+        p->last_sleep = -1;
+        p->d_tick_start = p->d_tick;
+        p->t_tick_start = p->t_tick;
+    }
+}
+
 enum tac_err tac_pass_begin(struct tac_sim *sim)
 {
     enum tac_err err;
@@ -198,24 +221,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->active.sleep_count = 0;
     tac_friction_begin(&sim->active);
     memcpy(sim->books.couple_start, sim->books.couple, sizeof sim->books.couple);
-    for (size_t c = 0; c < sim->active.rate_group_count; c++) {
-        struct tac_rate_group *groups = &sim->active.rate_group[c];
-        for (size_t k = 0; k < groups->count; k++)
-            groups->group[k].saved_d = groups->group[k].last_d;
-        if (groups->count > 0)
-            memset(groups->wake, 0, groups->count * sizeof *groups->wake);
-        for (size_t k = 0; k < groups->extra_count; k++)
-            groups->extra[k].wake = 0;
-    }
-    for (size_t k = 0; k < sim->active.pair_count; k++) {
-        struct tac_pair *p = &sim->active.pair[k];
-        p->active = 0;
-        p->d_least = INFINITY;
-        p->sleep_speed = INFINITY;
-        p->last_sleep = -1;
-        p->d_tick_start = p->d_tick;
-        p->t_tick_start = p->t_tick;
-    }
+    begin_pairs(&sim->active);
     if (tac_ranks_halo(sim->ranks))
         TAC_TRY(tac_ranks_begin(sim));
 done:
