@@ -35,6 +35,15 @@ GEL = {
     "bodies": [{"name": "block", "material": "gel", "mesh": {"kind": "box", "size": [0.1, 0.1, 0.1], "cells": [1, 2, 1], "fill": "tets"},
                 "position": [0, 0.07, 0], "rotation": [20, 0, 30], "velocity": [0, -3, 0]},
                {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "position": [0, -0.05, 0]}]}
+# A block in a press, of several subdomains of the linear solver, most of them with nodes of more than one rank.
+PRESS = {
+    "format": "tactus-scene/1", "name": "a block in a press", "time": {"end": 0.06, "frame": 0.02}, "contact": {"thickness": 0.004, "friction": 0.2},
+    "integrator": {"kind": "implicit", "step_s": 0.02}, "output": {"checkpoint_every_t": 0.04},
+    "materials": {"rubber": {"density": 1100, "solid": {"model": "neo-hookean", "youngs": 1e5, "poisson": 0.4}}},
+    "bodies": [{"name": "block", "material": "rubber", "mesh": {"kind": "box", "size": [0.2, 0.1, 0.1], "cells": [10, 6, 6], "fill": "tets"}},
+               {"name": "top", "mesh": {"kind": "grid", "size": [0.3, 0.2], "cells": [2, 2]}, "position": [0, 0.055, 0]},
+               {"name": "bottom", "fixed": True, "mesh": {"kind": "grid", "size": [0.3, 0.2], "cells": [2, 2]}, "position": [0, -0.055, 0]}],
+    "motions": [{"body": "top", "path": [[0, [0, 0, 0]], [0.06, [0, -0.006, 0]]]}]}
 CROSSING = {
     "format": "tactus-scene/1", "time": {"end": 1, "frame": 0.5}, "contact": {"thickness": 0.01},
     "bodies": [{"name": name, "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "mass": 1, "rotation": [angle, 0, 0]}
@@ -53,9 +62,11 @@ GMSH4 = GMSH % ("4.1", "$Nodes\n1 4 1 4\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n0 0 
 
 class Case:
     """arguments: of the program, in a folder that holds `needs`. run: the run folder that it writes, which has to be in order
-    whatever happens. makes: files that are whole or not there. words: a fault that does no harm changes no word on stdout."""
+    whatever happens. makes: files that are whole or not there. words: a fault that does no harm changes no word on stdout.
+    hooks: more of the environment."""
 
-    def __init__(self, name, arguments, ranks=1, needs=(), run=None, makes=(), weight=1.0, words=True):
+    def __init__(self, name, arguments, ranks=1, needs=(), run=None, makes=(), weight=1.0, words=True, hooks=()):
+        self.hooks = dict(hooks)
         self.name, self.arguments, self.ranks, self.needs, self.run, self.makes = name, arguments.split(), ranks, list(needs), run, list(makes)
         self.weight, self.words = weight, words
 
@@ -100,7 +111,8 @@ def cases():
     ranks = [run_of("small.json", 2), run_of("small.json", 4), run_of("mixed.json", 2), run_of("crossing.json", 2),
              Case("restart-2", "run --restart half.run --quiet", 2, ["half.run"], "half.run")]
     ranks += [run_of("small.json", 2, "--discover kds", "-kds"), run_of("small.json", 4, "--discover kds", "-kds"), run_of("mixed.json", 2, "--discover kds", "-kds")]
-    ranks += [run_of("gel.json", 2)]
+    # The vertices are distributed at random, anew after each step.
+    ranks += [run_of("gel.json", 2), Case("run-press-3", "run press.json -o out.run --quiet", 3, ["press.json"], "out.run", hooks={"TACTUS_TEST_MIGRATE": "5"})]
     ranks += [Case("branch-2", branch, 2, ["half.run"], "out.run")]
     ranks += [run_of("small.json", 2, "--record", "-record"), Case("audit-2", "audit recorded.run", 2, ["recorded.run"])]
     return mesh + check + info + diff + export + status + audit + run + ranks
@@ -111,7 +123,7 @@ def prepare(home, launch):
     def put(name, text):
         with open(os.path.join(home, name), "w") as file:
             file.write(text)
-    for name, scene in (("small.json", SMALL), ("mixed.json", MIXED), ("gel.json", GEL), ("crossing.json", CROSSING)):
+    for name, scene in (("small.json", SMALL), ("mixed.json", MIXED), ("gel.json", GEL), ("press.json", PRESS), ("crossing.json", CROSSING)):
         put(name, json.dumps(scene, indent=1))
     put("two.msh", GMSH2)
     put("four.msh", GMSH4)

@@ -63,7 +63,7 @@ def launch(case, home, setting, limit):
         (shutil.copytree if os.path.isdir(there) else shutil.copy)(there, os.path.join(folder, name), **({"symlinks": True} if os.path.isdir(there) else {}))
     os.mkdir(os.path.join(folder, "temporary"))
     env = {**os.environ, **MPI, "TMPDIR": os.path.join(folder, "temporary")}
-    faults = {"TACTUS_TEST_PATIENCE_S": "3", "TACTUS_FAULT_REPORT": os.path.join(folder, "report"), "LD_PRELOAD": injector(), **{k: str(v) for k, v in setting.items()}}
+    faults = {"TACTUS_TEST_PATIENCE_S": "3", "TACTUS_FAULT_REPORT": os.path.join(folder, "report"), "LD_PRELOAD": injector(), **case.hooks, **{k: str(v) for k, v in setting.items()}}
     if case.ranks > 1:
         # mpirun itself is spared; its session folder is its own.
         words = ["mpirun", "-n", str(case.ranks)] + [w for k, v in faults.items() for w in ("-x", k + "=" + v)]
