@@ -89,6 +89,8 @@ struct tac_contact_law {
     double restitution;  /* 0..1 */
     double friction;     /* mu >= 0, of what does not slide */
     double kinetic;      /* mu of what slides: at most `friction`, and usually the same */
+    double rolling;      /* of grains that roll: torque over radius and normal force */
+    double twisting;     /* likewise, about the normal */
 };
 
 struct tac_body {
@@ -102,6 +104,8 @@ struct tac_body {
     double scale;
     double velocity[3];         /* m/s */
     double angular_velocity[3]; /* rad/s about the body's centre of mass */
+    bool rolls;                 /* particles that turn; friction acts at their surface */
+    double spin[3];             /* of each of them, rad/s */
     bool has_random_speed;
     double random_speed[2]; /* lo, hi, m/s */
     int64_t seed;
@@ -167,7 +171,7 @@ struct tac_load_set {
 #define TAC_REST_FRACTION_MOST .9
 
 struct tac_contact_settings {
-    double thickness, stiffness, restitution, friction, kinetic;
+    double thickness, stiffness, restitution, friction, kinetic, rolling, twisting;
     enum tac_friction_model friction_model;
     tac_lid law_count;           /* 1 + contact.pairs */
     struct tac_contact_law *law; /* owned, (law_count): [0] the scene's, the others by their materials */

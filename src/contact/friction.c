@@ -18,6 +18,8 @@ enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *mo
     active->friction->kind = settings->contact.friction_model;
     active->friction->quantum_s = settings->quantum_s;
     active->friction->model = model;
+    for (tac_lid b = 0; b < settings->body_count; b++)
+        active->friction->rolls |= settings->body[b].rolls;
 done:
     return err;
 }
@@ -32,6 +34,8 @@ void tac_friction_destroy(struct tac_active *active)
     free(f->free_anchor);
     free(f->friction_entry);
     free(f->kept);
+    free(f->rolling);
+    free(f->rolling_kept);
     free(f->anchor_kept);
     free(f->kick);
     free(f);
@@ -61,6 +65,11 @@ enum tac_err tac_friction_pair(struct tac_ctx *ctx, struct tac_active *active, i
     TAC_TRY(tac_grow_lines(ctx, &f->friction_state, &f->friction_state_capacity, f->friction_state_count,
                            (size_t)slot + 1, sizeof *f->friction_state));
     TAC_TRY(tac_grow(ctx, &f->kept, &f->kept_capacity, f->friction_state_capacity, sizeof *f->kept));
+    if (f->rolls) {
+        TAC_TRY(tac_grow(ctx, &f->rolling, &f->rolling_capacity, f->friction_state_capacity, sizeof *f->rolling));
+        TAC_TRY(tac_grow(ctx, &f->rolling_kept, &f->rolling_kept_capacity, f->friction_state_capacity,
+                         sizeof *f->rolling_kept));
+    }
     for (; f->friction_state_count <= (size_t)slot; f->friction_state_count++)
         f->friction_state[f->friction_state_count].kept = -1;
     struct tac_friction_state *state = &f->friction_state[slot];
@@ -138,6 +147,8 @@ void tac_friction_restore(struct tac_active *active)
     for (size_t k = 0; k < f->kept_count; k++) {
         f->friction_state[f->kept[k].slot].now = f->kept[k].values;
         active->pair[f->kept[k].slot].rubs = f->kept[k].values.t >= 0;
+        if (f->rolls)
+            f->rolling[f->kept[k].slot] = f->rolling_kept[k];
     }
     for (size_t k = 0; k < f->anchor_kept_count; k++)
         f->anchor[f->anchor_kept[k].anchor].now = f->anchor_kept[k].values;
@@ -151,6 +162,8 @@ TAC_FOUR_INLINE void keep(struct tac_friction *f, struct tac_friction_state *sta
     state->kept = (int32_t)f->kept_count++;
     f->kept[state->kept].values = state->now;
     f->kept[state->kept].slot = slot;
+    if (f->rolls)
+        f->rolling_kept[state->kept] = f->rolling[slot];
 }
 
 TAC_FOUR_INLINE void keep_anchor(struct tac_friction *f, struct tac_anchor *anchor, int32_t a)
@@ -210,9 +223,11 @@ TAC_FOUR_INLINE void tangential(const double n[3], double u[3])
         u[k] -= along * n[k];
 }
 
-/* Advances the pair's state to t: adds the slip since its last tick; *slip: the slip per second. */
+/* Advances the pair's state to t: adds the slip since its last tick; *slip: the slip per second.  by_turns: the part of
+ * the slip that comes from grains that turn, m. */
 TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
-                            const double x[4][3], struct tac_friction_values *g, tac_time t, double slip[3])
+                            const double x[4][3], struct tac_friction_values *g, tac_time t, const double *by_turns,
+                            double slip[3])
 {
     slip[0] = slip[1] = slip[2] = 0;
     if (g->t < 0) {
@@ -224,6 +239,8 @@ TAC_FOUR_INLINE void follow(const struct tac_friction *f, const struct tac_pair 
         const double dt = (double)(t - g->t) * f->quantum_s;
         for (int k = 0; k < 3; k++) {
             slip[k] -= g->p[k];
+            if (by_turns != NULL)
+                slip[k] += by_turns[k];
             g->slid[k] += slip[k];
             slip[k] /= dt;
         }
@@ -276,11 +293,12 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
     return entry->next < 0 ? NULL : &f->friction_entry[entry->next];
 }
 
-/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair.  *slides: whether
- * the pair slides; only where kinetic friction is less than static. */
+/* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair.  w_turning:
+ * what turning adds to the inverse mass of the pair, 1/kg.  *slides: whether the pair slides; only where kinetic
+ * friction is less than static. */
 TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                              struct tac_friction_values *g, const struct tac_friction_entry *first,
-                             const double slip[3], bool *slides, double j[3])
+                             const double slip[3], double w_turning, bool *slides, double j[3])
 {
     const struct tac_law *law = p->form.law;
     double w2 = 0, share = 1, along = 0, u[3], pull[3];
@@ -288,6 +306,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
     j[0] = j[1] = j[2] = 0;
     for (int i = 0; i < p->count; i++)
         w2 += near->w[i] * near->w[i] * f->model->w_ever[p->v[i]];
+    w2 += w_turning;
     const double mass = w2 > 0 ? 1 / w2 : 0; /* 0: none of the vertices can be moved */
     for (; entry != NULL; entry = after(f, entry)) {
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
@@ -323,7 +342,7 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
 /* Adds a normal impulse to the pair's budget, of which its anchors then use what they need. */
 TAC_FOUR_INLINE void earn(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                           struct tac_friction_values *g, const struct tac_friction_entry *first, double impulse,
-                          const double slip[3], double j[3])
+                          const double slip[3], double w_turning, double j[3])
 {
     const struct tac_law *law = p->form.law;
     bool slides = law->kinetic < law->friction && signbit(g->budget);
@@ -331,7 +350,7 @@ TAC_FOUR_INLINE void earn(struct tac_friction *f, const struct tac_pair *p, cons
     g->stock[0] += impulse;
     const double earned = fabs(g->budget) + mu * impulse, most = mu * (g->stock[0] + g->stock[1]);
     g->budget = earned < most ? earned : most;
-    anchors(f, p, near, g, first, slip, &slides, j);
+    anchors(f, p, near, g, first, slip, w_turning, &slides, j);
     if (slides)
         g->budget = -g->budget;
 }
@@ -342,25 +361,59 @@ TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
     return (period & (period - 1)) == 0 ? (t & (period - 1)) == 0 : t % period == 0;
 }
 
+/* What turning adds to the inverse mass of a pair along its surface, 1/kg. */
+static double inverse_mass_of_turning(const struct tac_friction *f, const tac_lid grain[2],
+                                      const struct tac_turns *turns)
+{
+    double w = 0;
+    for (int i = 0; i < 2; i++)
+        if (turns->radius[i] > 0)
+            w +=
+                turns->radius[i] * turns->radius[i] * tac_rolling_inverse(f->model->w_ever[grain[i]], turns->radius[i]);
+    return w;
+}
+
+/* Adds the torques on the grains of a pair to its kick. */
+static void turn_grains(struct tac_friction *f, const struct tac_pair *p, int32_t slot, const double n[3],
+                        const struct tac_turns *turns, const double apart[3], const struct tac_rolling_tick *tick,
+                        struct tac_friction_kick *kick)
+{
+    tac_rolling_torque(f->model, &p->form, kick->grain, &f->rolling[slot], turns, n, apart, tick, kick->j,
+                       kick->torque);
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < 3; c++)
+            kick->couple[c] -= kick->torque[i][c];
+}
+
 /* Computes the kick of a pair at t from these entries, and advances its state to t. */
 TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_entry *first, const struct tac_near *near,
-                         tac_time t, const double x[4][3], struct tac_friction_kick *kick)
+                         tac_time t, const double x[4][3], const struct tac_turns *turns,
+                         struct tac_friction_kick *kick)
 {
     struct tac_friction *f = active->friction;
     struct tac_pair *p = &active->pair[first->pair];
     struct tac_friction_state *state = &f->friction_state[first->pair];
     struct tac_friction_values *g = &state->now;
     const struct tac_law *law = p->form.law;
-    double slip[3], impulse = 0;
+    double slip[3], by_turns[3] = {0, 0, 0}, apart[3], impulse = 0, w_turning = 0;
+    struct tac_rolling_tick tick = {.dt = g->t < 0 ? 0 : (double)(t - g->t) * f->quantum_s};
     bool outermost = false;
     kick->period = 0;
     for (const struct tac_friction_entry *entry = first; entry != NULL; entry = after(f, entry)) {
         impulse += entry->impulse;
         outermost |= entry->outermost;
+        tick.h_s = entry->outermost ? entry->h_s : tick.h_s;
         kick->period = entry->period > kick->period ? entry->period : kick->period;
     }
     keep(f, state, first->pair);
-    follow(f, p, near, x, g, t, slip);
+    kick->rolls = turns != NULL;
+    if (turns != NULL) {
+        kick->grain[0] = p->v[0];
+        kick->grain[1] = p->v[tac_pair_first((enum tac_pair_type)p->type)];
+        w_turning = inverse_mass_of_turning(f, kick->grain, turns);
+        tac_rolling_follow(&f->rolling[first->pair], turns, near->n, g->t < 0, apart, by_turns);
+    }
+    follow(f, p, near, x, g, t, turns != NULL ? by_turns : NULL, slip);
     p->rubs = 1;
     if (f->kind == TAC_FRICTION_KINETIC) {
         kinetic(law, slip, impulse, kick->j);
@@ -369,9 +422,14 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
             g->stock[1] = g->stock[0];
             g->stock[0] = 0;
         }
-        earn(f, p, near, g, first, impulse, slip, kick->j);
+        earn(f, p, near, g, first, impulse, slip, w_turning, kick->j);
     }
     tac_cross(kick->couple, g->p, kick->j);
+    if (turns != NULL) {
+        tick.impulse = impulse;
+        tick.stock = g->stock[0] + g->stock[1];
+        turn_grains(f, p, first->pair, near->n, turns, apart, &tick, kick);
+    }
     state->head = -1;
     kick->pair = first->pair;
     kick->open = false;
@@ -383,17 +441,18 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
 
 TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
                                          const struct tac_rate_group *c, double impulse, const struct tac_near *near,
-                                         tac_time t, const double x[4][3])
+                                         tac_time t, const double x[4][3], const struct tac_turns *turns)
 {
     const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
-    rub(active, &entry, near, t, x, &active->friction->kick[active->friction->kick_count++]);
+    rub(active, &entry, near, t, x, turns, &active->friction->kick[active->friction->kick_count++]);
 }
 
-void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3])
+void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3],
+                       const struct tac_turns *turns)
 {
     const struct tac_friction *f = active->friction;
     rub(active, &f->friction_entry[f->friction_state[kick->pair].head],
-        &active->kept[active->pair[kick->pair].kept].geometry.near, t, x, kick);
+        &active->kept[active->pair[kick->pair].kept].geometry.near, t, x, turns, kick);
 }
 
 void tac_friction_close(struct tac_active *active)

@@ -20,6 +20,7 @@
 #define TACTUS_CONTACT_FRICTION_H
 
 #include "contact/pairs/active.h"
+#include "contact/rolling.h"
 #include <tactus/accum.h>
 
 /* The state of a pair with friction. */
@@ -78,6 +79,9 @@ struct tac_friction_kick {
     tac_time period;  /* the longest of its layer groups that ticked */
     double j[3];      /* N s */
     double couple[3]; /* angular momentum that it removes, N m s */
+    bool rolls;       /* it has: */
+    tac_lid grain[2]; /* the first vertices of its primitives, and what turns them, N m s */
+    double torque[2][3];
 };
 
 struct tac_friction {
@@ -88,6 +92,9 @@ struct tac_friction {
     size_t friction_state_count, friction_state_capacity; /* count: slots that ever were */
     struct tac_friction_kept *kept; /* owned: of the pairs that changed since the window's start */
     size_t kept_count, kept_capacity;
+    struct tac_rolling_values *rolling, *rolling_kept; /* owned, as friction_state and kept; NULL: nothing rolls */
+    size_t rolling_capacity, rolling_kept_capacity;
+    bool rolls;                /* some bodies do */
     struct tac_anchor *anchor; /* owned */
     size_t anchor_count, anchor_capacity;
     struct tac_anchor_kept *anchor_kept; /* owned */
@@ -126,11 +133,13 @@ void tac_friction_restore(struct tac_active *active);
 void tac_friction_enter(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
                         double impulse);
 /* Local. Computes the friction of an active tick of a pair's only layer group. near: the pair's distance at t; x
- * (count, 3): positions of its vertices, m. */
+ * (count, 3): positions of its vertices, m; turns: of its grains; NULL: none rolls. */
 void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e, const struct tac_rate_group *c,
-                            double impulse, const struct tac_near *near, tac_time t, const double x[4][3]);
+                            double impulse, const struct tac_near *near, tac_time t, const double x[4][3],
+                            const struct tac_turns *turns);
 /* Local. Computes a kick that is open, from the positions x (count, 3) [m] of its vertices at t. */
-void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3]);
+void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3],
+                       const struct tac_turns *turns);
 /* Local. Call it at a silent tick of a pair's outermost layer group: deletes the state. */
 void tac_friction_erase(struct tac_active *active, int32_t slot);
 /* Local. Call it when the instant is over: empties the entries and kicks. */

@@ -47,6 +47,8 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
                              .e2 = e * e,
                              .friction = given->friction,
                              .kinetic = given->kinetic,
+                             .rolling = given->rolling,
+                             .twisting = given->twisting,
                              .zeta = e > 0 ? -ln / sqrt(TAC_PI * TAC_PI + ln * ln) : 1,
                              .pairs = s->settings->contact.pairs_per_vertex > 0 ? s->settings->contact.pairs_per_vertex
                                       : e == 1                                  ? 48

@@ -46,10 +46,11 @@ struct tac_model {
 
 /* The contact law of two materials, as the engine needs it. */
 struct tac_law {
-    double stiffness; /* r(1), N/m */
-    double e2;        /* restitution squared: factor of the stiffness while separating */
-    double friction;  /* mu of what does not slide */
-    double kinetic;   /* mu of what slides; at most that */
+    double stiffness;         /* r(1), N/m */
+    double e2;                /* restitution squared: factor of the stiffness while separating */
+    double friction;          /* mu of what does not slide */
+    double kinetic;           /* mu of what slides; at most that */
+    double rolling, twisting; /* of grains that roll: torque over radius and normal force */
     double zeta;  /* damping ratio of a linear bounce with this restitution (docs/explanation/method.md, Friction) */
     double pairs; /* N_c of two valence-6 vertices */
 };

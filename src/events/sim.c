@@ -5,6 +5,7 @@
 #include "events/ranks/ranks.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,37 @@ static enum tac_err make_state(struct tac_sim *sim)
         if (sim->contact)
             sim->paths.break_head[i] = -1;
     }
+done:
+    return err;
+}
+
+void tac_spin_begin(const struct tac_scene *scene, tac_lid i, bool ours, struct tac_spin *spin)
+{
+    const struct tac_body *body = &scene->settings->body[scene->mesh->vertex_body[i]];
+    *spin = (struct tac_spin){.radius = body->rolls ? body->radius : 0};
+    if (!ours || !body->rolls)
+        return;
+    spin->moment = .4 * scene->mesh->mass[i] * (body->radius * body->radius);
+    memcpy(spin->w, body->spin, sizeof spin->w);
+}
+
+/* Of a scene in which something rolls. */
+static enum tac_err make_spins(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *s = sim->scene;
+    const size_t owned = (size_t)sim->state.owned;
+    bool any = false;
+    for (tac_lid b = 0; b < s->settings->body_count; b++)
+        any = any || s->settings->body[b].rolls;
+    if (!any)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.capacity, sizeof *sim->state.spin, &sim->state.spin));
+    TAC_TRY(tac_alloc(sim->ctx, owned, sizeof *sim->state.spin_start, &sim->state.spin_start));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * owned, sizeof *sim->state.spin_before, &sim->state.spin_before));
+    TAC_TRY(tac_alloc(sim->ctx, owned, sizeof *sim->state.spin_loss, &sim->state.spin_loss));
+    for (tac_lid i = 0; i < s->mesh->vertex_count; i++)
+        tac_spin_begin(s, i, i < sim->state.owned, &sim->state.spin[i]);
 done:
     return err;
 }
@@ -138,6 +170,7 @@ static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *sc
 {
     enum tac_err err;
     TAC_TRY(make_state(sim));
+    TAC_TRY(make_spins(sim));
     TAC_TRY(tac_alloc(sim->ctx, sim->elastic->class_count, sizeof *sim->clocks.due_elastic, &sim->clocks.due_elastic));
     if (sim->contact && sim->model->friction)
         TAC_TRY(tac_friction_create(sim->ctx, sim->model, scene->settings, &sim->active));
@@ -209,6 +242,10 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.vel);
     free(sim->state.mass);
     free(sim->state.impulse);
+    free(sim->state.spin);
+    free(sim->state.spin_start);
+    free(sim->state.spin_before);
+    free(sim->state.spin_loss);
     tac_immovable_destroy(&sim->immovable);
     tac_scripts_destroy(sim);
     free(sim->books.v_before);

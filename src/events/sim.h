@@ -174,6 +174,8 @@ void tac_loads_begin(const struct tac_scene *scene, struct tac_elastic *elastic)
 void tac_loads_restore(const struct tac_scene *scene, struct tac_elastic *elastic);
 
 /* ---- sim.c ---- */
+/* Local. How vertex i, a ghost or (ours) a vertex of this rank, turns at t = 0. */
+void tac_spin_begin(const struct tac_scene *scene, tac_lid i, bool ours, struct tac_spin *spin);
 /* Collective. Makes a simulation. scene: borrowed; a local scene (scene->part) grows when ghosts are added. */
 enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum tac_discovery_mode mode,
                             struct tac_sim **out);

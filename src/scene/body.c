@@ -26,6 +26,8 @@ static const struct tac_field body_fields[] = {
     {.key = "angular_velocity", .kind = TAC_FIELD_VECTOR, .offset = AT(angular_velocity), .max = TAC_FARTHEST},
     {.key = "random_speed", .kind = TAC_FIELD_RANGE, .offset = AT(random_speed), .fallback = NAN, .max = TAC_FARTHEST},
     {.key = "seed", .kind = TAC_FIELD_INTEGER, .offset = AT(seed), .max = 9007199254740991.0},
+    {.key = "rolls", .kind = TAC_FIELD_BOOL, .offset = AT(rolls), .fallback = NAN},
+    {.key = "spin", .kind = TAC_FIELD_VECTOR, .offset = AT(spin), .fallback = NAN, .max = 1e9},
     {.key = "fixed", .kind = TAC_FIELD_BOOL, .offset = AT(fixed)},
     {.key = "self", .kind = TAC_FIELD_BOOL, .offset = AT(self_contact), .fallback = 1},
 };
@@ -252,6 +254,28 @@ done:
     return err;
 }
 
+static enum tac_err check_rolls(struct tac_reader *reader, const json_t *object, const char *where,
+                                const struct tac_body *body)
+{
+    char place[TAC_WHERE];
+    if (!body->rolls) {
+        tac_where(place, where, "spin");
+        return json_object_get(object, "spin") == NULL
+                   ? TAC_OK
+                   : tac_scene_fail(reader, place, "is of grains that roll; give the body \"rolls\": true");
+    }
+    tac_where(place, where, "rolls");
+    if (body->has_elements || !(body->radius > 0))
+        return tac_scene_fail(reader, place, "is of particles with a radius; \"%.60s\" %s", body->name,
+                              body->has_elements ? "has triangles or segments" : "has no radius");
+    if (body->fixed)
+        return tac_scene_fail(reader, place, "is of bodies that move, and \"%.60s\" is fixed", body->name);
+    for (int k = 0; k < 3; k++)
+        if (body->spin[k] != 0 && k < 2)
+            reader->leaves_plane = true;
+    return TAC_OK;
+}
+
 static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid index)
 {
     struct tac_body *body = &reader->scene->settings->body[index];
@@ -272,6 +296,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
         tac_scene_warn(reader, where, "\"%.60s\" is fixed: its velocity has no effect", body->name);
     TAC_TRY(read_mesh(reader, object, where, index));
     TAC_TRY(read_round(reader, object, where, has_radius, body));
+    TAC_TRY(check_rolls(reader, object, where, body));
 done:
     return err;
 }

@@ -73,6 +73,30 @@ static tac_lid first_with(const struct tac_scene *s, tac_lid material)
     return body;
 }
 
+/* What rolls, and by which laws; nothing where nothing does. */
+static void put_rolling(struct digest *d, const struct tac_scene *s)
+{
+    bool any = false;
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        if (!s->settings->body[b].rolls)
+            continue;
+        if (!any)
+            put_tag(d, "rolls");
+        any = true;
+        put_u64(d, (uint64_t)b);
+        put_doubles(d, s->settings->body[b].spin, 3);
+    }
+    for (tac_lid i = 0; any && i < s->settings->contact.law_count; i++) {
+        const struct tac_contact_law *law = &s->settings->contact.law[i];
+        const tac_lid body[2] = {i ? first_with(s, law->material[0]) : 0, i ? first_with(s, law->material[1]) : 0};
+        if (body[0] == s->settings->body_count || body[1] == s->settings->body_count)
+            continue;
+        put_lids(d, body, 2);
+        put_double(d, law->rolling);
+        put_double(d, law->twisting);
+    }
+}
+
 /* Laws by the order in which bodies bring their materials: names and unused materials do not count.  Scenes that have
  * none keep the hash that they had before there were laws. */
 static void put_laws(struct digest *d, const struct tac_scene *s)
@@ -84,6 +108,7 @@ static void put_laws(struct digest *d, const struct tac_scene *s)
     }
     if (friction && s->settings->contact.friction_model == TAC_FRICTION_KINETIC)
         put_tag(d, "kinetic");
+    put_rolling(d, s);
     if (apart) {
         put_tag(d, "static and kinetic");
         put_double(d, s->settings->contact.kinetic);

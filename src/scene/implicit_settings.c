@@ -230,6 +230,12 @@ static enum tac_err check_static(struct tac_reader *reader)
 static enum tac_err check_laws(struct tac_reader *reader)
 {
     const struct tac_contact_settings *c = &reader->scene->settings->contact;
+    for (tac_lid b = 0; b < reader->scene->settings->body_count; b++)
+        if (reader->scene->settings->body[b].rolls)
+            return tac_scene_fail(reader, "bodies",
+                                  "has \"rolls\" for \"%.60s\", which the implicit integrator does not have; use "
+                                  "integrator.kind asynchronous",
+                                  reader->scene->settings->body[b].name);
     if (c->friction_model == TAC_FRICTION_KINETIC)
         return tac_scene_fail(reader, "contact.friction_model",
                               "is \"kinetic\", which the implicit integrator does not have: its friction is smoothed "

@@ -215,6 +215,16 @@ static enum tac_err read_law(struct tac_reader *reader, json_t *object, const ch
          .offset = offsetof(struct tac_contact_law, friction),
          .fallback = NAN,
          .max = INFINITY},
+        {.key = "rolling",
+         .kind = TAC_FIELD_NUMBER,
+         .offset = offsetof(struct tac_contact_law, rolling),
+         .fallback = NAN,
+         .max = INFINITY},
+        {.key = "twisting",
+         .kind = TAC_FIELD_NUMBER,
+         .offset = offsetof(struct tac_contact_law, twisting),
+         .fallback = NAN,
+         .max = INFINITY},
     };
     enum tac_err err;
     char place[TAC_WHERE], each[TAC_WHERE];
@@ -247,10 +257,23 @@ static enum tac_err check_kinetic_model(struct tac_reader *reader)
 {
     const struct tac_contact_settings *c = &reader->scene->settings->contact;
     for (tac_lid i = 0; i < c->law_count && c->friction_model == TAC_FRICTION_KINETIC; i++)
-        if (c->law[i].friction != c->law[i].kinetic)
+        if (c->law[i].friction != c->law[i].kinetic || c->law[i].rolling > 0 || c->law[i].twisting > 0)
             return tac_scene_fail(reader, "contact.friction_model",
                                   "is \"kinetic\", which has no friction of what lies still; give one number as "
-                                  "`friction`, or leave the key out");
+                                  "`friction`, no rolling and no twisting friction, or leave the key out");
+    return TAC_OK;
+}
+
+static enum tac_err check_rolling(struct tac_reader *reader)
+{
+    const struct tac_contact_settings *c = &reader->scene->settings->contact;
+    for (tac_lid i = 0; i < c->law_count; i++)
+        if ((c->law[i].rolling > 0 || c->law[i].twisting > 0) && !(c->law[i].friction > 0))
+            return tac_scene_fail(reader,
+                                  i                ? "contact.pairs"
+                                  : c->rolling > 0 ? "contact.rolling"
+                                                   : "contact.twisting",
+                                  "has rolling or twisting friction where `friction` is 0; without it nothing rolls");
     return TAC_OK;
 }
 
@@ -267,7 +290,9 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
                                       scene->settings->contact.stiffness,
                                       scene->settings->contact.restitution,
                                       scene->settings->contact.friction,
-                                      scene->settings->contact.kinetic};
+                                      scene->settings->contact.kinetic,
+                                      scene->settings->contact.rolling,
+                                      scene->settings->contact.twisting};
     for (size_t i = 0; i < count; i++) {
         char where[TAC_WHERE];
         tac_where_index(where, "contact.pairs", i);
@@ -282,6 +307,7 @@ enum tac_err tac_scene_read_laws(struct tac_reader *reader, json_t *contact)
                                    scene->settings->material[law[i].material[1]].name));
     scene->settings->contact.law_count = (tac_lid)count + 1;
     TAC_TRY(check_kinetic_model(reader));
+    TAC_TRY(check_rolling(reader));
 done:
     return err;
 }

@@ -55,6 +55,8 @@ static const struct tac_field contact_fields[] = {
      .min_open = true},
     {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.restitution), .max = 1},
     {.key = "friction", .kind = TAC_FIELD_FRICTION, .offset = AT(contact.friction), .max = INFINITY},
+    {.key = "rolling", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.rolling), .fallback = NAN, .max = INFINITY},
+    {.key = "twisting", .kind = TAC_FIELD_NUMBER, .offset = AT(contact.twisting), .fallback = NAN, .max = INFINITY},
     {.key = "friction_model",
      .kind = TAC_FIELD_CHOICE,
      .offset = AT(contact.friction_model),

@@ -73,11 +73,11 @@ static inline double *tac_element_last(const struct tac_element_states *s, const
 struct tac_friction_row {
     uint64_t key;      /* of the pair */
     tac_gid vertex[4]; /* -1 where unused */
-    int64_t layer;     /* first layer of the layer group; 0: of the pair */
+    int64_t layer;     /* first layer of the layer group; 0: of the pair; -1: of the grains that roll in it */
     int64_t t[2]; /* quanta: pair: first and last active tick; layer group: first one of the pair when it was set, 0 */
     double value[13]; /* pair: stock (2), budget, N s; weights (4); difference, slip so far, m (3, 3). layer group:
                          hold, m (3);
-                         0 */
+                         0. grains: place, m; apart, bend, rad (3, 3, 3); budgets, N m s (2) */
 };
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
 int tac_friction_row_compare(const void *a, const void *b);

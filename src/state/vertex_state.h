@@ -4,6 +4,9 @@
 
 #include "base/state.h"
 
+struct tac_spin;
+struct tac_spin_loss;
+
 /* The state of the vertices.  Vertices 0 .. owned-1 are this rank's; the others, ghosts, are of other ranks: w = 0,
  * v = 0, and x is right at the instants at which a stencil that they share with an owned one ticks. */
 struct tac_vertex_state {
@@ -14,6 +17,11 @@ struct tac_vertex_state {
     struct tac_vel *vel; /* owned, (V) */
     double *mass;        /* owned, (V), kg */
     double *impulse;     /* owned, (V, 3): contact impulse since the last frame, N s */
+    /* of scenes with grains that roll (spin.h), else NULL */
+    struct tac_spin *spin;           /* owned, (V) */
+    struct tac_spin *spin_start;     /* owned, (owned): at the window's start */
+    double *spin_before;             /* owned, (owned, 3): before the kicks of books.kept_at, rad/s */
+    struct tac_spin_loss *spin_loss; /* owned, (owned): of this instant */
 };
 
 /* Seconds of t quanta. */

@@ -113,6 +113,7 @@ enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int
     int32_t *from = NULL, *to = NULL;
     struct tac_pair spare;
     struct tac_friction_state friction_spare;
+    struct tac_rolling_values rolling_spare;
     *slot = NULL;
     if (active->unsorted < NEW_AT_LEAST + active->live_pairs / NEW_SHARE)
         return TAC_OK;
@@ -127,6 +128,12 @@ enum tac_err tac_active_sort(struct tac_ctx *ctx, struct tac_active *active, int
             from[to[k]] = (int32_t)k;
         permute_array(active->friction->friction_state, sizeof *active->friction->friction_state, active->pair_count,
                       from, (char *)&friction_spare);
+        if (active->friction->rolls) {
+            for (size_t k = 0; k < active->pair_count; k++)
+                from[to[k]] = (int32_t)k;
+            permute_array(active->friction->rolling, sizeof *active->friction->rolling, active->pair_count, from,
+                          (char *)&rolling_spare);
+        }
     }
     TAC_TRY(order_anchors(ctx, active));
     for (size_t i = 0; i < active->hash_size; i++)

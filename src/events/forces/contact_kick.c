@@ -66,7 +66,9 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
             double x[4][3];
             for (int k = 0; k < sim->active.pair[kick->pair].count; k++)
                 tac_position(&sim->state, &sim->scripts, sim->active.pair[kick->pair].v[k], t, x[k]);
-            tac_friction_tick(&sim->active, kick, t, x);
+            struct tac_turns turns;
+            const bool rolls = tac_spin_gather(&sim->state, &sim->active.pair[kick->pair], t, &turns);
+            tac_friction_tick(&sim->active, kick, t, x, rolls ? &turns : NULL);
         }
         const tac_four j = {kick->j[0], kick->j[1], kick->j[2], 0};
         tac_four work = {0, 0, 0, 0};
@@ -84,6 +86,9 @@ TAC_VERSIONS void tac_friction_apply(struct tac_sim *sim, tac_time t)
             work += tac_kick_vertex(sim, kick->v[k], t, kick->period, each, how);
             tac_contact_lose(sim, kick->v[k], t, kick->period, each, true);
         }
+        if (__builtin_expect(kick->rolls, 0))
+            for (int i = 0; i < 2; i++)
+                work[0] += tac_spin_kick(sim, kick->grain[i], t, kick->torque[i]);
         tac_kick_book(&sim->books, work);
     }
     tac_friction_close(&sim->active);
@@ -111,6 +116,18 @@ void tac_contact_lose_scripted(struct tac_sim *sim, tac_lid i, const double j[3]
         book_loss(sim, &books->losses.friction, &books->friction_ahead, j, v, t);
 }
 
+/* The same for what turns a grain. */
+static void spin_loss(struct tac_sim *sim, tac_lid i, tac_time t)
+{
+    struct tac_spin_loss *loss = &sim->state.spin_loss[i];
+    double w[3];
+    for (int c = 0; c < 3; c++)
+        w[c] = .5 * (loss->before[c] + sim->state.spin[i].w[c]);
+    book_loss(sim, &sim->books.dissipated, &sim->books.dissipated_ahead, loss->torque, w, t);
+    book_loss(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->torque, w, t);
+    *loss = (struct tac_spin_loss){.listed = false};
+}
+
 void tac_contact_losses(struct tac_sim *sim, tac_time t)
 {
     for (size_t n = 0; n < sim->active.lossy_count; n++) {
@@ -125,6 +142,8 @@ void tac_contact_losses(struct tac_sim *sim, tac_time t)
             if (sim->active.friction != NULL)
                 book_loss(sim, &sim->books.losses.friction, &sim->books.friction_ahead, loss->rub, v, t);
         }
+        if (sim->state.spin != NULL && sim->state.spin_loss[i].listed)
+            spin_loss(sim, i, t);
         for (int c = 0; c < 3 && sim->active.friction != NULL; c++)
             tac_accum_add(&sim->books.couple[c], -loss->couple[c]);
         *loss = (struct tac_loss){0};

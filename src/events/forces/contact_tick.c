@@ -60,8 +60,10 @@ static inline void enter_friction(struct tac_sim *sim, const struct tac_pair *p,
         tac_friction_enter(&sim->active, e, c, normal);
     } else {
         double x[4][3];
+        struct tac_turns turns;
         gather_positions(sim, p, t, x);
-        tac_friction_tick_only(&sim->active, e, c, normal, near, t, x);
+        tac_friction_tick_only(&sim->active, e, c, normal, near, t, x,
+                               tac_spin_gather(&sim->state, p, t, &turns) ? &turns : NULL);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
 #include "state/energy_row.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,19 @@ static void mean_velocity(const struct tac_sim *sim, tac_lid i, double v[3])
     if (sim->books.kept_at == sim->state.now)
         for (int k = 0; k < 3; k++)
             v[k] = .5 * (v[k] + sim->books.v_before[3 * (size_t)i + (size_t)k]);
+}
+
+/* Adds the energy and the angular momentum of a grain's turning, with the mean of its spins as above. */
+static void add_spin(const struct tac_sim *sim, tac_lid i, struct tac_accum *kinetic, struct tac_accum angular[3])
+{
+    const struct tac_spin *s = &sim->state.spin[i];
+    const bool half = sim->books.kept_at == sim->state.now;
+    double w[3];
+    for (int k = 0; k < 3; k++) {
+        w[k] = half ? .5 * (s->w[k] + sim->state.spin_before[3 * (size_t)i + (size_t)k]) : s->w[k];
+        tac_accum_add(&angular[k], s->moment * w[k]);
+    }
+    tac_accum_add(kinetic, .5 * s->moment * tac_dot(w, w));
 }
 
 static void group_energy(const struct tac_sim *sim, struct tac_accum *sum, const struct tac_element_group *g)
@@ -197,6 +211,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
             tac_accum_add(&sum[TAC_SUM_MOMENTUM + k], m * v[k]);
             tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
         }
+        if (sim->state.spin != NULL && sim->state.spin[i].radius > 0)
+            add_spin(sim, i, &sum[TAC_SUM_KINETIC], &sum[TAC_SUM_ANGULAR]);
     }
     elastic_energy(sim, &sum[TAC_SUM_STRETCH], &sum[TAC_SUM_BEND]);
     contact_energy(sim, &sum[TAC_SUM_CONTACT], &sum[TAC_SUM_STRETCH], row);
@@ -231,9 +247,12 @@ bool tac_sim_knows_row(const struct tac_sim *sim)
 double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state)
 {
     struct tac_accum sum = {0};
-    for (tac_lid i = 0; i < state->owned; i++)
+    for (tac_lid i = 0; i < state->owned; i++) {
         if (state->vel[i].w != 0)
             tac_accum_add(&sum, .5 * state->mass[i] * tac_dot(state->vel[i].v, state->vel[i].v));
+        if (state->spin != NULL)
+            tac_accum_add(&sum, .5 * state->spin[i].moment * tac_dot(state->spin[i].w, state->spin[i].w));
+    }
     return tac_sum_all(ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 

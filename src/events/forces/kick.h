@@ -5,8 +5,10 @@
 #define TACTUS_EVENTS_FORCES_KICK_H
 
 #include "base/four.h"
+#include "contact/rolling.h"
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
+#include "state/spin.h"
 
 /* Which impulses are added up for frames: those of contacts, not those of limits; at a vertex that never moves, only
  * those of the pairs about which this rank decides. */
@@ -104,6 +106,46 @@ TAC_FOUR_INLINE void tac_contact_lose(struct tac_sim *sim, tac_lid i, tac_time t
     memcpy(&sum, loss->rub, sizeof sum);
     sum += j;
     memcpy(loss->rub, &sum, sizeof sum);
+}
+
+/* How the grains of a pair have turned until t; false: none of them rolls. */
+static inline bool tac_spin_gather(const struct tac_vertex_state *state, const struct tac_pair *p, tac_time t,
+                                   struct tac_turns *turns)
+{
+    if (__builtin_expect(state->spin == NULL, 1))
+        return false;
+    const tac_lid v[2] = {p->v[0], p->v[tac_pair_first((enum tac_pair_type)p->type)]};
+    if (!(state->spin[v[0]].radius > 0) && !(state->spin[v[1]].radius > 0))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        turns->radius[i] = state->spin[v[i]].radius;
+        tac_spin_turn(state, v[i], t, turns->turn[i]);
+    }
+    return true;
+}
+
+/* Turns grain i by an impulse of torque [N m s] at t. Returns the work, J. */
+static inline double tac_spin_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double torque[3])
+{
+    struct tac_spin *s = &sim->state.spin[i];
+    if (i >= sim->state.owned || !(s->radius > 0))
+        return 0;
+    struct tac_spin_loss *loss = &sim->state.spin_loss[i];
+    const double seconds = tac_state_seconds(&sim->state, t);
+    double work = 0;
+    if (!loss->listed) {
+        tac_spin_turn(&sim->state, i, t, loss->turn);
+        memcpy(loss->before, s->w, sizeof loss->before);
+        loss->listed = true;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double change = torque[k] / s->moment;
+        work += torque[k] * (s->w[k] + .5 * change);
+        s->w[k] += change;
+        s->base[k] = loss->turn[k] - seconds * s->w[k];
+        loss->torque[k] += torque[k];
+    }
+    return work;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "broadphase/candidates.h"
 #include "events/ranks/immovable.h"
 #include "events/windows/windows.h"
+#include "state/spin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,27 +111,40 @@ static size_t count_due(const struct tac_sim *sim, const struct tac_lane *lane, 
     return n;
 }
 
+/* Numbers of a vertex in a message: its position, and how far it has turned. */
+static size_t numbers(const struct tac_sim *sim)
+{
+    return sim->state.spin != NULL ? 6 : 3;
+}
+
 static size_t pack_positions(const struct tac_sim *sim, const struct tac_group *g, tac_time t, double *x)
 {
-    for (size_t i = 0; i < g->count; i++)
-        tac_position(&sim->state, &sim->scripts, g->v[i], t, x + 3 * i);
-    return 3 * g->count;
+    const size_t n = numbers(sim);
+    for (size_t i = 0; i < g->count; i++) {
+        tac_position(&sim->state, &sim->scripts, g->v[i], t, x + n * i);
+        if (n > 3)
+            tac_spin_turn(&sim->state, g->v[i], t, x + n * i + 3);
+    }
+    return n * g->count;
 }
 
 static size_t unpack_positions(struct tac_sim *sim, const struct tac_group *g, tac_time t, const double *x)
 {
+    const size_t n = numbers(sim);
     for (size_t i = 0; i < g->count; i++) {
         struct tac_pos *pos = &sim->state.pos[g->v[i]];
-        memcpy(pos->x, x + 3 * i, sizeof pos->x);
+        memcpy(pos->x, x + n * i, sizeof pos->x);
         pos->t = t;
+        if (n > 3)
+            memcpy(sim->state.spin[g->v[i]].base, x + n * i + 3, sizeof sim->state.spin->base);
     }
-    return 3 * g->count;
+    return n * g->count;
 }
 
 static void send_positions(struct tac_sim *sim, struct tac_neighbor *n, tac_time t)
 {
     const struct tac_lane *lane = &n->send;
-    const size_t count = count_due(sim, lane, t), bytes = sizeof(struct header) + 3 * count * sizeof(double);
+    const size_t count = count_due(sim, lane, t), bytes = sizeof(struct header) + numbers(sim) * count * sizeof(double);
     if (count == 0)
         return;
     MPI_Wait(&n->request, MPI_STATUS_IGNORE);
@@ -309,6 +323,8 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->state.pos[v].t = -1;
     sim->scripts.of[v] = -1;
     sim->paths.break_head[v] = -1;
+    if (sim->state.spin != NULL)
+        tac_spin_begin(sim->scene, v, false, &sim->state.spin[v]);
 }
 
 static bool ghost_needed(const void *self, tac_lid v)
@@ -328,6 +344,8 @@ static void enter_arrays(struct tac_sim *sim)
     tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
     tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
     tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);
+    if (sim->state.spin != NULL)
+        tac_halo_grows(halo, &sim->state.spin, sizeof *sim->state.spin);
     tac_halo_grows(halo, &sim->immovable.rest, 3 * sizeof *sim->immovable.rest);
     tac_halo_grows(halo, &sim->scripts.of, sizeof *sim->scripts.of);
     tac_halo_grows(halo, &sim->paths.line, sizeof *sim->paths.line);

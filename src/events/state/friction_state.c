@@ -4,6 +4,7 @@
 #include "events/ranks/ranks.h"
 #include "events/state/state_transfer.h"
 #include "state/snapshot.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,31 @@ static void fill_friction_row(const struct tac_sim *sim, const struct tac_pair *
         row->vertex[i] = i < p->count ? tac_scene_id(sim->scene, p->v[i]) : -1;
 }
 
+/* A pair in which a grain rolls has one more row, of layer -1. */
+static void fill_rolling_row(const struct tac_sim *sim, const struct tac_pair *p,
+                             const struct tac_rolling_values *rolling, struct tac_friction_row *row)
+{
+    fill_friction_row(sim, p, -1, row);
+    memcpy(row->value, rolling->place, sizeof rolling->place);
+    memcpy(&row->value[3], rolling->apart, sizeof rolling->apart);
+    memcpy(&row->value[6], rolling->bend, sizeof rolling->bend);
+    memcpy(&row->value[9], rolling->budget, sizeof rolling->budget);
+}
+
+static void take_rolling_row(const struct tac_friction_row *row, struct tac_rolling_values *rolling)
+{
+    memcpy(rolling->place, row->value, sizeof rolling->place);
+    memcpy(rolling->apart, &row->value[3], sizeof rolling->apart);
+    memcpy(rolling->bend, &row->value[6], sizeof rolling->bend);
+    memcpy(rolling->budget, &row->value[9], sizeof rolling->budget);
+}
+
+static bool has_grain(const struct tac_sim *sim, const struct tac_pair *p)
+{
+    const struct tac_spin *s = sim->state.spin;
+    return s != NULL && (s[p->v[0]].radius > 0 || s[p->v[tac_pair_first((enum tac_pair_type)p->type)]].radius > 0);
+}
+
 enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err = TAC_OK;
@@ -27,7 +53,7 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
         const struct tac_friction_values *g = &f->friction_state[k].now;
         if (!p->live || !tac_decides_pair(sim->model, &sim->state, p) || g->t < 0)
             continue;
-        TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 1 + (size_t)p->groups,
+        TAC_TRY(tac_grow(sim->ctx, &c->friction_state, &capacity, count + 2 + (size_t)p->groups,
                          sizeof *c->friction_state));
         struct tac_friction_row *row = &c->friction_state[count++];
         fill_friction_row(sim, p, 0, row);
@@ -38,6 +64,8 @@ enum tac_err tac_friction_collect(struct tac_sim *sim, struct tac_checkpoint *c)
         memcpy(&row->value[3], g->w, sizeof g->w);
         memcpy(&row->value[7], g->p, sizeof g->p);
         memcpy(&row->value[10], g->slid, sizeof g->slid);
+        if (has_grain(sim, p))
+            fill_rolling_row(sim, p, &f->rolling[k], &c->friction_state[count++]);
         for (int32_t first = 1, last; first <= p->depth; first = last + 1) {
             const tac_time period = tac_model_layer_group(sim->model, &p->form, first, &last);
             const int32_t anchor = tac_active_anchor(sim, p->key, period, first);
@@ -65,6 +93,12 @@ static enum tac_err restore_friction_row(struct tac_sim *sim, const struct tac_f
         return TAC_OK;
     if (slot < 0 || row->layer > sim->active.pair[slot].depth || sim->active.pair[slot].form.law->friction == 0)
         goto wrong;
+    if (row->layer < 0) {
+        if (!has_grain(sim, &sim->active.pair[slot]))
+            goto wrong;
+        take_rolling_row(row, &f->rolling[slot]);
+        return TAC_OK;
+    }
     if (row->layer > 0) {
         const tac_time period =
             tac_model_layer_group(sim->model, &sim->active.pair[slot].form, (int32_t)row->layer, &last);

@@ -3,6 +3,7 @@
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 #include "events/state/state_transfer.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,20 @@ static enum tac_err collect_vertices(struct tac_sim *sim, struct tac_checkpoint 
         memcpy(&c->vertices.v[3 * i], row.v, sizeof row.v);
         memcpy(&c->vertices.impulse[3 * i], row.impulse, sizeof row.impulse);
         memcpy(&c->vertices.rest[3 * i], row.rest, sizeof row.rest);
+    }
+done:
+    return err;
+}
+
+/* How grains turn, in the rows of what an integrator remembers besides. */
+static enum tac_err collect_spins(const struct tac_sim *sim, struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    TAC_TRY(
+        tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->state.owned, sizeof *c->vertices.past, &c->vertices.past));
+    for (size_t i = 0; i < (size_t)sim->state.owned; i++) {
+        memcpy(&c->vertices.past[TAC_PAST_NUMBERS * i], sim->state.spin[i].base, sizeof sim->state.spin->base);
+        memcpy(&c->vertices.past[TAC_PAST_NUMBERS * i + 3], sim->state.spin[i].w, sizeof sim->state.spin->w);
     }
 done:
     return err;
@@ -204,10 +219,13 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
     c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     c->tetrahedron_total = s->mesh->part ? s->mesh->part->tetrahedron_total : s->mesh->tetrahedron_count;
-    if (write)
+    c->has_past = sim->state.spin != NULL;
+    if (write && sim->state.spin == NULL)
         c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = fill_vertex_row, .from = sim};
     else
         TAC_TRY(collect_vertices(sim, c));
+    if (sim->state.spin != NULL)
+        TAC_TRY(collect_spins(sim, c));
     TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
     if (sim->contact)

@@ -5,6 +5,7 @@
 #include "events/ranks/ranks.h"
 #include "events/state/state_transfer.h"
 #include "partition/ghosts.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@
 
 struct vertex_row {
     tac_gid id;
-    double x[3], v[3], impulse[3], rest[3];
+    double x[3], v[3], impulse[3], rest[3], past[TAC_PAST_NUMBERS];
     tac_time t;
 };
 
@@ -61,6 +62,8 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
         memcpy(row[k].rest, &c->vertices.rest[3 * k], sizeof row[k].rest);
+        if (sim->state.spin != NULL)
+            memcpy(row[k].past, &c->vertices.past[TAC_PAST_NUMBERS * k], sizeof row[k].past);
     }
     err = tac_distribute(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
     for (size_t k = 0; k < total && !err; k++) {
@@ -71,6 +74,10 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(sim->state.vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->state.impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
         memcpy(&sim->immovable.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
+        if (sim->state.spin != NULL) {
+            memcpy(sim->state.spin[i].base, rows[k].past, sizeof sim->state.spin->base);
+            memcpy(sim->state.spin[i].w, &rows[k].past[3], sizeof sim->state.spin->w);
+        }
     }
     free(row);
     free(rows);

@@ -9,6 +9,7 @@
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
+#include "state/spin.h"
 
 void tac_position(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i, tac_time t,
                   double x[3])
@@ -210,6 +211,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         line->t = sim->state.pos[i].t;
         line->deviation2 = 0;
     }
+    if (sim->state.spin != NULL)
+        memcpy(sim->state.spin_start, sim->state.spin, (size_t)n * sizeof *sim->state.spin);
     for (size_t k = 0; k < sim->paths.near_count; k++) {
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->paths.impulse_start[3 * i], &sim->state.impulse[3 * i], 3 * sizeof(double));
@@ -235,6 +238,8 @@ static void keep_velocities(struct tac_sim *sim, tac_time t)
     sim->books.damping_ahead = sim->books.friction_ahead = (struct tac_accum){0};
     for (tac_lid i = 0; i < sim->state.owned; i++)
         memcpy(&sim->books.v_before[3 * (size_t)i], sim->state.vel[i].v, 3 * sizeof(double));
+    for (tac_lid i = 0; i < sim->state.owned && sim->state.spin != NULL; i++)
+        memcpy(&sim->state.spin_before[3 * (size_t)i], sim->state.spin[i].w, 3 * sizeof(double));
 }
 
 void tac_pass_step(struct tac_sim *sim, tac_time t)
@@ -293,6 +298,8 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
         memcpy(sim->state.vel[i].v, line->v, sizeof line->v);
         sim->state.pos[i].t = line->t;
     }
+    if (sim->state.spin != NULL)
+        memcpy(sim->state.spin, sim->state.spin_start, (size_t)sim->state.owned * sizeof *sim->state.spin);
     for (size_t k = 0; k < sim->paths.near_count; k++) {
         size_t i = (size_t)sim->paths.near_list[k];
         memcpy(&sim->state.impulse[3 * i], &sim->paths.impulse_start[3 * i], 3 * sizeof(double));

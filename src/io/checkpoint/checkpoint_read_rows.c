@@ -337,7 +337,7 @@ static bool friction_state_sensible(const struct tac_checkpoint *c, const struct
     for (int i = 0; i < 4; i++)
         if (i < n ? !in_range(row->vertex[i], c->vertex_total) : row->vertex[i] != -1)
             return false;
-    return in_range(row->layer, INT32_MAX) && in_range(row->t[0], c->now + 1) && in_range(row->t[1], c->now + 1) &&
+    return in_range(row->layer + 1, INT32_MAX) && in_range(row->t[0], c->now + 1) && in_range(row->t[1], c->now + 1) &&
            all_finite(row->value, 13);
 }
 

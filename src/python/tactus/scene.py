@@ -42,6 +42,8 @@ class Contact(TypedDict, total=False):
     stiffness: float
     restitution: float
     friction: "float | dict"
+    rolling: float
+    twisting: float
     friction_model: str
     pairs: list
     ignore: list
@@ -289,7 +291,8 @@ class Scene:
 
     def body(self, name: str, mesh, *, material: "str | None" = None, mass: "float | None" = None, radius: "float | None" = None,
              position=None, rotation=None, scale: "float | None" = None, velocity=None, angular_velocity=None, random_speed=None,
-             seed: "int | None" = None, fixed: "bool | None" = None, self_contact: "bool | None" = None) -> None:
+             seed: "int | None" = None, fixed: "bool | None" = None, self_contact: "bool | None" = None, rolls: "bool | None" = None,
+             spin=None) -> None:
         """Adds a body.
 
         Args:
@@ -305,10 +308,12 @@ class Scene:
             random_speed: [lo, hi] m/s, with `seed`
             fixed: never moves
             self_contact: contact with itself (the key "self")
+            rolls: friction turns its particles
+            spin: (3) rad/s of each of them
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
-                     angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed)
+                     angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin)
         if self_contact is not None:
             keys["self"] = self_contact
         bodies = self.data.setdefault("bodies", [])
@@ -382,10 +387,11 @@ class Scene:
         self.data.setdefault("contact", {}).setdefault("ignore", []).append(plain([a, b], "ignore"))
 
     def pair(self, a: str, b: str, *, stiffness: "float | None" = None, restitution: "float | None" = None,
-             friction: "float | dict | None" = None) -> None:
+             friction: "float | dict | None" = None, rolling: "float | None" = None, twisting: "float | None" = None) -> None:
         """Sets the contact law between two materials: stiffness in N/m, restitution, friction (one number, or
-        dict(static=..., kinetic=...))."""
-        law = {"materials": [a, b], **given(stiffness=stiffness, restitution=restitution, friction=friction)}
+        dict(static=..., kinetic=...)), rolling and twisting friction of grains."""
+        law = {"materials": [a, b], **given(stiffness=stiffness, restitution=restitution, friction=friction, rolling=rolling,
+                                             twisting=twisting)}
         self.data.setdefault("contact", {}).setdefault("pairs", []).append(plain(law, "contact.pairs"))
 
     def vertex_set(self, body: str, name: str, vertices) -> None:

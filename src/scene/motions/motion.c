@@ -266,6 +266,12 @@ static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_
     if (body->fixed)
         TAC_TRY(tac_scene_fail(reader, where, "moves \"%.60s\", which is fixed; leave out the motion or \"fixed\"",
                                body->name));
+    if (body->rolls)
+        TAC_TRY(
+            tac_scene_fail(reader, where,
+                           "moves \"%.60s\", whose grains roll; a grain cannot be scripted: leave out the motion or "
+                           "\"rolls\"",
+                           body->name));
     err = tac_scene_select(reader, object, where, body_index, &selection);
     reader->scene->mesh->moved[index] = (struct tac_moved){selection.count, selection.vertex};
     TAC_TRY(err);

@@ -155,6 +155,9 @@ def good(probe):
         yield scene(bodies=[{"name": "b", "mass": 2, "mesh": m, "scale": 0.5, "radius": 0.05}])
     yield scene(contact={"friction": {"static": 0.5, "kinetic": 0.4}, "pairs": [
         {"materials": ["m", "m"], "friction": {"static": 0.3, "kinetic": 0}}]}, materials={"m": {}})
+    yield scene(contact={"thickness": 0.01, "friction": 0.3, "rolling": 0.1, "twisting": 0.1, "pairs": [
+        {"materials": ["m", "m"], "rolling": 0.2, "twisting": 0.3}]}, materials={"m": {}}, bodies=[
+            {"name": "b", "mass": 2, "radius": 0.1, "rolls": True, "spin": [1, 2, 3], "mesh": {"kind": "points", "vertices": [[0, 0, 0]]}}])
     yield scene(contact={"friction": 0.3, "friction_model": "kinetic"})
     yield scene(contact={"pairs": [{"materials": ["m", "m"], "stiffness": 1, "restitution": 0, "friction": 0},
                                    {"materials": ["n", "m"]}]}, materials={"m": {}, "n": {}})

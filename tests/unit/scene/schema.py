@@ -44,6 +44,7 @@ ONLY_READER = {
     r"does not fit between spikes": "a relation of numbers",
     r"with the body's scale|but the mesh is a (ball|capsule) of radius": "a product of numbers, seen over two objects",
     r"under .kinetic. ": "order of two numbers",
+    r"is of grains that roll|is of particles with a radius|is of bodies that move|where .friction. is 0": "seen over two keys",
     r"has no tetrahedra|the body.s material has no .solid": "meshes and materials of solids, seen over two objects",
     r"is no multiple of": "a relation of two numbers",
     r"add up to .*; they must add up to 1": "a sum",
