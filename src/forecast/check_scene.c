@@ -20,7 +20,8 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
         if (scene->mesh->ever_free[i]) {
             t.free++;
             t.released += moved[i];
-            t.mass += scene->mesh->mass[i];
+            if (scene->settings->body[scene->mesh->vertex_body[i]].rigid < 0) /* else it is a share (rigid_bodies.c) */
+                t.mass += scene->mesh->mass[i];
         } else if (moved[i]) {
             t.scripted++;
         } else {
@@ -30,6 +31,11 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
             t.low[k] = fmin(t.low[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
             t.high[k] = fmax(t.high[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
         }
+    }
+    for (tac_lid k = 0; k < scene->settings->rigid_count; k++) {
+        const tac_lid first = scene->settings->body[scene->settings->rigid[k].body].vertex_begin;
+        if (begin <= first && first < end)
+            t.mass += scene->settings->rigid[k].mass;
     }
     return t;
 }
@@ -164,6 +170,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
     if (body->tetrahedron_end > body->tetrahedron_begin)
         object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
+    if (body->rigid >= 0)
+        object = add_key(object, "rigid", json_true());
     if (body->material >= 0)
         object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
     return object;

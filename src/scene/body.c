@@ -28,6 +28,7 @@ static const struct tac_field body_fields[] = {
     {.key = "seed", .kind = TAC_FIELD_INTEGER, .offset = AT(seed), .max = 9007199254740991.0},
     {.key = "fixed", .kind = TAC_FIELD_BOOL, .offset = AT(fixed)},
     {.key = "self", .kind = TAC_FIELD_BOOL, .offset = AT(self_contact), .fallback = 1},
+    {.key = "rigid", .kind = TAC_FIELD_OTHER},
 };
 
 static enum tac_err read_name(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
@@ -247,6 +248,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
     if (body->fixed && moves)
         tac_scene_warn(reader, where, "\"%.60s\" is fixed: its velocity has no effect", body->name);
     TAC_TRY(read_mesh(reader, object, where, index));
+    TAC_TRY(tac_scene_read_rigid(reader, object, where, index));
 done:
     return err;
 }

@@ -1,6 +1,6 @@
 /* clock.c: which forces are due at an instant (docs/explanation/method.md, Time and order): with nested clocks this
  * follows from the trailing zeros of the time, with free clocks from a heap. */
-#include "events/sim.h"
+#include "events/rigid/rigid_motion.h"
 #include <stdlib.h>
 
 static void sift_down(struct tac_alarm *heap, size_t n, size_t i)
@@ -144,5 +144,11 @@ static tac_time next_free(struct tac_sim *sim, tac_time limit)
 
 tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit)
 {
-    return sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, limit) : next_free(sim, limit);
+    const tac_time turn = tac_rigid_next(&sim->rigid), until = turn < limit ? turn : limit;
+    const tac_time next =
+        sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, until) : next_free(sim, until);
+    if (next != TAC_TIME_NEVER || turn > limit)
+        return next;
+    sim->clocks.due_elastic_count = sim->clocks.due_group_count = 0; /* nothing but a rigid body's chord ends */
+    return turn;
 }

@@ -3,6 +3,7 @@
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/rigid_motion.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
             tac_accum_add(&sum[ANGULAR + k], m * a[k]);
         }
     }
+    tac_rigid_energy(sim, &sum[KINETIC], &sum[GRAVITY], &sum[MOMENTUM], &sum[ANGULAR]);
     elastic_energy(sim, &sum[STRETCH], &sum[BEND]);
     contact_energy(sim, &sum[CONTACT], &sum[STRETCH], row);
     const bool half = sim->books.kept_at == sim->state.now; /* like v: halfway through this instant's kicks */
@@ -261,19 +263,21 @@ bool tac_sim_knows_row(const struct tac_sim *sim)
     return !kicked;
 }
 
-double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state)
+double tac_sim_kinetic(const struct tac_sim *sim)
 {
+    const struct tac_vertex_state *state = &sim->state;
     struct tac_accum sum = {0};
+    tac_rigid_kinetic(&sim->rigid, &sum);
     for (tac_lid i = 0; i < state->owned; i++)
         if (state->vel[i].w != 0)
             tac_accum_add(&sum, .5 * state->mass[i] * tac_dot(state->vel[i].v, state->vel[i].v));
-    return tac_sum_all(ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
+    return tac_sum_all(sim->ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)
 {
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
-    const double change = tac_sim_kinetic(sim->ctx, &sim->state) - sim->books.kinetic_start;
+    const double change = tac_sim_kinetic(sim) - sim->books.kinetic_start;
     if (tac_ranks_halo(sim->ranks))
         MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
     return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;

@@ -7,6 +7,7 @@
 #include "base/four.h"
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
+#include "events/rigid/rigid_motion.h"
 
 /* Which impulses are added up for frames: those of contacts, not those of limits; at a vertex that never moves, only
  * those of the pairs about which this rank decides. */
@@ -35,7 +36,11 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
         sum[1] += j[1];
         sum[2] += j[2];
     }
-    if (__builtin_expect(w == 0, 0)) {
+    if (__builtin_expect(w <= 0, 0)) {
+        if (w < 0) { /* it is a vertex of a rigid body, which moves as a whole */
+            const double impulse[3] = {j[0], j[1], j[2]};
+            return (tac_four){tac_rigid_kick(sim, i, t, impulse), 0, 0, 0};
+        }
         if (kick == TAC_KICK_DECIDED && !summed)
             tac_immovable_add(&sim->immovable, &sim->state, i, j);
         if (sim->scripts.of[i] >= 0) {
