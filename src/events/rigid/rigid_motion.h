@@ -21,7 +21,7 @@ static inline tac_time tac_rigid_next(const struct tac_rigid *rigid)
     return rigid->count > 0 ? rigid->motion[rigid->heap[0]].t1 : TAC_TIME_NEVER;
 }
 /* Local. Kicks vertex i of a rigid body by the impulse j [N s] at t. Returns the work, J. */
-double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3]);
+double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3]) __attribute__((cold));
 /* Local. Gives the centres of all bodies the velocity dv [m/s] at t; their vertices get it as all others do. */
 void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3]);
 /* Local. Call it after all kicks of instant t, before its losses are booked. */
