@@ -263,7 +263,7 @@ static double resolved(const struct tac_scene *scene, const char *section, const
 static json_t *describe_integrator(const struct tac_scene *scene)
 {
     const struct tac_implicit_settings *s = &scene->settings->implicit;
-    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
+    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2", "static"};
     if (scene->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return json_pack("{s:s}", "kind", "asynchronous");
     return json_pack("{s:s, s:f, s:s, s:f, s:I, s:f, s:s, s:f, s:I, s:f, s:s}", "kind", "implicit", "step_s", s->step_s,
