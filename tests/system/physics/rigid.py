@@ -6,6 +6,7 @@ meet      Two bodies collide in free space: momentum and angular momentum stay, 
 flight    A thrown box that turns: its centre on a parabola, its energy constant.
 slope     A block on a slope of 26.565 degrees (tangent .5) stays with friction .55, and slides with .45 by
           g (sin - mu cos).
+dominoes  The scene jobs/scenes/dominoes.json: a ball topples the first of 14 dominoes, and the last one falls, too.
 heap      Blocks fall into a box of cloth and come to rest; nothing passes through anything (audit).
 
 With --table: the bounce in 61 attitudes for three values of clocks.turn, as docs/explanation/rigid.md has it.
@@ -19,6 +20,8 @@ import random
 import subprocess
 import sys
 import tempfile
+
+import h5py
 
 TACTUS = os.environ["TACTUS"]
 failures = []
@@ -116,6 +119,18 @@ def slope(folder, mu):
     return rows[-1]["momentum_x"] / .5
 
 
+def dominoes(folder):
+    with open(os.path.join(os.environ["TACTUS_SOURCE"], "jobs", "scenes", "dominoes.json")) as file:
+        scene = json.load(file)
+    out, _ = run(folder, {**scene, "time": {"end": .8, "frame": .1}})
+    with h5py.File(os.path.join(out, "frames.h5"), "r") as file:
+        body = file["mesh/body"][:]
+        first, last = (file["frames"][name]["position"][:] for name in (min(file["frames"]), max(file["frames"])))
+    for number, name in ((1, "first"), (14, "last")):
+        heights = [x[body == number, 1].max() for x in (first, last)]
+        expect(heights[0] > .048 and heights[1] < .035, f"dominoes: the {name} one falls from {heights[0]:.4f} to {heights[1]:.4f} m")
+
+
 def heap(folder):
     rng = random.Random(5)
     blocks = [{"name": f"block{i}", "rigid": {"density": 700}, "mesh": mesh, "position": [rng.uniform(-.03, .03), .2 + .17 * i, 0],
@@ -152,6 +167,7 @@ def main():
         angle = math.atan(.5)
         wanted = 9.81 * (math.sin(angle) - .45 * math.cos(angle))
         expect(abs(slides / wanted - 1) < .05, f"slope: slides at mu .45 by {slides:.4f}, wanted {wanted:.4f} m/s^2")
+        dominoes(folder)
         heap(folder)
     sys.exit(1 if failures else 0)
 
