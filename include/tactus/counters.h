@@ -50,6 +50,7 @@ struct tac_counters {
     int64_t candidate_builds, candidate_repairs, candidates;
     int64_t messages_sent, bytes_sent; /* between ranks, in passes and discovery */
     int64_t migrations;                /* vertices that went to another rank */
+    int64_t rigid_plans;               /* plans of rigid bodies, those of passes thrown away too */
     double seconds_forces, seconds_contact, seconds_discovery, seconds_waiting, seconds_exchange, seconds_output;
     /* parts of the time for discovery with kinetic structures: checking flight plans; certificates that failed [0] and
      * that were rescheduled [1] */

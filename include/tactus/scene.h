@@ -110,12 +110,24 @@ struct tac_body {
     double random_speed[2]; /* lo, hi, m/s */
     int64_t seed;
     bool fixed, self_contact;
+    tac_lid rigid;                        /* its place among the rigid bodies; -1: it is none */
+    double rigid_density;                 /* kg/m^3 in its closed surface; 0: none given */
+    double rigid_mass;                    /* kg, likewise */
     tac_lid vertex_begin, vertex_end;     /* its vertices in the scene's arrays */
     tac_lid triangle_begin, triangle_end; /* its triangles */
     tac_lid segment_begin, segment_end;   /* its segments */
     tac_lid tetrahedron_begin,
         tetrahedron_end; /* its tetrahedra; their faces that only one of them has are its triangles */
     bool has_elements;   /* false: points (particles) */
+};
+
+/* A body that is rigid (docs/explanation/rigid.md), as it starts. */
+struct tac_rigid_body {
+    tac_lid body;
+    double mass;       /* kg */
+    double center[3];  /* m */
+    double axis[3][3]; /* axis[k]: the unit vector of its principal axis k; right-handed */
+    double second[3];  /* kg m^2, ascending: the integrals of the squared coordinate along each axis */
 };
 
 struct tac_point_cache;
@@ -189,6 +201,8 @@ struct tac_clock_settings {
     double elastic_safety, elastic_s;
     double contact_safety, contact_s; /* contact_s: infinity if none */
     double gravity_s;
+    double rigid_s; /* the longest chord of a rigid body, s */
+    double turn;    /* and by what angle it turns on a chord at most, rad */
 };
 
 /* Settings that only the implicit integrator has (docs/reference/implicit.md). */
@@ -307,6 +321,8 @@ struct tac_settings {
     struct tac_material *material; /* owned */
     tac_lid body_count;
     struct tac_body *body; /* owned */
+    tac_lid rigid_count;
+    struct tac_rigid_body *rigid; /* owned, (rigid_count), by ascending body */
     tac_lid motion_count;
     struct tac_motion *motion; /* owned */
     tac_lid load_count;

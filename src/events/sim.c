@@ -3,6 +3,7 @@
 #include "contact/friction.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/rigid_motion.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
 #include "state/spin.h"
@@ -111,7 +112,7 @@ static enum tac_err advance_freely(struct tac_sim *sim, tac_time limit)
     if (tac_ranks_halo(sim->ranks))
         tac_ranks_close(sim);
     TAC_TRY(tac_ranks_reduce(sim, tell));
-    TAC_TRY(tac_pass_commit(sim, reached));
+    TAC_TRY(tac_ranks_hold(sim->ranks, tac_pass_commit(sim, reached)));
 done:
     return err;
 }
@@ -178,6 +179,7 @@ static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *sc
     TAC_TRY(tac_immovable_create(sim->ctx, &sim->immovable, &sim->state));
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
+    TAC_TRY(tac_rigid_create(sim));
     if (sim->scene->mesh->part)
         TAC_TRY(tac_ranks_create(sim, scene));
     fill_view(sim);
@@ -217,7 +219,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
         TAC_TRY(tac_agree(ctx, tac_halo_subscribe(tac_ranks_halo(sim->ranks))));
     tac_scripts_apply(sim);
     TAC_TRY(tac_agree(ctx, tac_scripts_error(sim)));
-    sim->books.kinetic_start = tac_sim_kinetic(sim->ctx, &sim->state);
+    sim->books.kinetic_start = tac_sim_kinetic(sim);
     TAC_TRY(tac_agree(ctx, sim->find.table->create(sim)));
 done:
     if (err)
@@ -247,6 +249,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.spin_before);
     free(sim->state.spin_loss);
     tac_immovable_destroy(&sim->immovable);
+    tac_rigid_destroy(&sim->rigid);
     tac_scripts_destroy(sim);
     free(sim->books.v_before);
     free(sim->books.damped);

@@ -23,6 +23,7 @@
 #include "events/windows/discovery.h"
 #include "partition/part.h"
 #include "state/paths.h"
+#include "state/rigid.h"
 #include "state/vertex_state.h"
 #include <math.h>
 
@@ -58,6 +59,7 @@ struct tac_sim {
     struct tac_windows windows;
     struct tac_find find;
     struct tac_immovable immovable;
+    struct tac_rigid rigid;
     struct tac_view view; /* of the above, for discovery */
 };
 

@@ -21,7 +21,8 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
         if (scene->mesh->ever_free[i]) {
             t.free++;
             t.released += moved[i];
-            t.mass += scene->mesh->mass[i];
+            if (scene->settings->body[scene->mesh->vertex_body[i]].rigid < 0) /* else it is a share (rigid_bodies.c) */
+                t.mass += scene->mesh->mass[i];
         } else if (moved[i]) {
             t.scripted++;
         } else {
@@ -31,6 +32,11 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
             t.low[k] = fmin(t.low[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
             t.high[k] = fmax(t.high[k], scene->mesh->x[3 * (size_t)i + (size_t)k]);
         }
+    }
+    for (tac_lid k = 0; k < scene->settings->rigid_count; k++) {
+        const tac_lid first = scene->settings->body[scene->settings->rigid[k].body].vertex_begin;
+        if (begin <= first && first < end)
+            t.mass += scene->settings->rigid[k].mass;
     }
     return t;
 }
@@ -184,6 +190,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         vector(t->low), vector(t->high), "radius", body->radius, "fixed", body->fixed, "self", body->self_contact);
     if (body->tetrahedron_end > body->tetrahedron_begin)
         object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
+    if (body->rigid >= 0)
+        object = add_key(object, "rigid", json_true());
     if (body->material >= 0)
         object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
     if (body->round)
@@ -280,7 +288,7 @@ static double resolved(const struct tac_scene *scene, const char *section, const
 static json_t *describe_integrator(const struct tac_scene *scene)
 {
     const struct tac_implicit_settings *s = &scene->settings->implicit;
-    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2"};
+    static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2", "static"};
     if (scene->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return json_pack("{s:s}", "kind", "asynchronous");
     return json_pack("{s:s, s:f, s:s, s:f, s:I, s:f, s:s, s:f, s:I, s:f, s:s}", "kind", "implicit", "step_s", s->step_s,

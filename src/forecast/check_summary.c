@@ -28,10 +28,11 @@ static const char *kind_of(const json_t *body)
     const bool solid = json_object_get(body, "tetrahedra") != NULL;
     if (whole(body, "free") == 0)
         return whole(body, "scripted") > 0 ? "moved obstacle" : "fixed obstacle";
-    return solid                          ? "solid"
-           : whole(body, "triangles") > 0 ? "cloth or shell"
-           : whole(body, "segments") > 0  ? "rope or net"
-                                          : "particles";
+    return json_is_true(json_object_get(body, "rigid")) ? "rigid body"
+           : solid                                      ? "solid"
+           : whole(body, "triangles") > 0               ? "cloth or shell"
+           : whole(body, "segments") > 0                ? "rope or net"
+                                                        : "particles";
 }
 
 /* Of a scene that tells its units; the names of SI stand for them in what follows. */

@@ -110,6 +110,8 @@ static void measure_footprint(struct stack *s, tac_lid b)
         held |= !s->scene->mesh->ever_free[i];
         f->mass += s->scene->mesh->ever_free[i] ? s->scene->mesh->mass[i] : 0;
     }
+    if (body->rigid >= 0)
+        f->mass = s->scene->settings->rigid[body->rigid].mass;
     if (held)
         f->mass = 0;
     f->places = f->mass > 0 ? count_places(s, b, f) : 0;

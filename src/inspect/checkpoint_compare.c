@@ -136,6 +136,27 @@ static void compare_scripts(struct tac_state_comparison *c)
     }
 }
 
+static void compare_rigid(struct tac_state_comparison *c)
+{
+    const struct tac_checkpoint *a = c->a.state, *b = c->b.state;
+    struct tac_tally *t = &c->tally[TAC_STATE_MOTION];
+    const tac_lid rows = a->rigid.count < b->rigid.count ? a->rigid.count : b->rigid.count;
+    for (tac_lid i = 0; i < rows; i++) {
+        const struct tac_rigid_row *p = &a->rigid.row[i], *q = &b->rigid.row[i];
+        bool largest = compare_whole_numbers(t, p->vertex, q->vertex);
+        largest = compare_whole_numbers(t, p->t, q->t) || largest;
+        largest = compare_whole_numbers(t, p->t1, q->t1) || largest;
+        for (int k = 0; k < TAC_RIGID_NUMBERS; k++)
+            largest = tac_tally_count(t, p->value[k], q->value[k], c->tolerance) || largest;
+        if (largest) {
+            t->vertex = (tac_lid)p->vertex;
+            t->component = -1;
+        }
+    }
+    if (compare_whole_numbers(t, a->rigid.count, b->rigid.count))
+        name_tally(t, "number of rigid bodies");
+}
+
 /* Returns the number of a pair's layer groups up to the last one that ever acted. The groups after it do nothing.
  * Whether they are active depends on how the run was computed: discovery activates a group if its bounds cannot rule it
  * out. */
@@ -354,6 +375,7 @@ enum tac_err tac_state_compare(struct tac_ctx *ctx, const char *a, const char *b
     compare_id_tables(&c->tally[TAC_STATE_TOPOLOGY], x->mesh.tetrahedron_count, x->mesh.tetrahedron,
                       y->mesh.tetrahedron_count, y->mesh.tetrahedron, 4, "tetrahedra");
     compare_scripts(c);
+    compare_rigid(c);
     compare_pairs(c);
     compare_elements(c);
     compare_friction_states(c);

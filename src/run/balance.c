@@ -50,10 +50,12 @@ enum tac_err tac_simulation_distribute(struct tac_simulation *sim, struct tac_pi
     if (MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting vertices");
     b->gathered = work < ON_ONE && may_gather(sim);
-    if (!b->gathered)
-        return tac_distribute_first(sim->ctx, sim->whole, pieces);
-    give_all_to_first(pieces);
-    return TAC_OK;
+    if (b->gathered) {
+        give_all_to_first(pieces);
+        return TAC_OK;
+    }
+    const enum tac_err err = tac_distribute_first(sim->ctx, sim->whole, pieces);
+    return err ? err : tac_rebalance_whole(sim->ctx, sim->whole, pieces);
 }
 
 /* joined: only clusters of vertices in deep contact change their rank. */
@@ -74,6 +76,7 @@ static enum tac_err distribute_again(struct tac_simulation *sim, bool joined)
         TAC_TRY(tac_rebalance_again(sim, pieces, b->shuffle ? b->shuffle + (uint64_t)b->passes : 0, &balance));
     if (!b->shuffle && !b->gathered && sim->integrator->balance != NULL)
         TAC_TRY(sim->integrator->balance->join(sim->state, pieces));
+    TAC_TRY(tac_rebalance_whole(sim->ctx, sim->whole, pieces));
     if (sim->record != NULL)
         TAC_TRY(tac_record_distribute(sim->record));
     TAC_TRY(tac_rebalance_move(sim, pieces, &moved));

@@ -97,6 +97,31 @@ done:
     return err;
 }
 
+enum tac_err tac_rebalance_whole(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces)
+{
+    const struct tac_settings *s = common->settings;
+    const size_t n = (size_t)s->rigid_count;
+    int32_t *owner = NULL;
+    enum tac_err err = TAC_OK;
+    if (n == 0)
+        return TAC_OK;
+    TAC_TRY(tac_agree(ctx, tac_alloc(ctx, n, sizeof *owner, &owner)));
+    for (size_t k = 0; k < n; k++) {
+        const tac_lid v = tac_id_find(pieces->vertex_id, pieces->vertex_count, s->body[s->rigid[k].body].vertex_begin);
+        owner[k] = v >= 0 ? pieces->owner[v] : -1;
+    }
+    if (MPI_Allreduce(MPI_IN_PLACE, owner, (int)n, MPI_INT32_T, MPI_MAX, ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while keeping rigid bodies whole"));
+    for (tac_lid i = 0; i < pieces->vertex_count; i++) {
+        const tac_lid rigid = s->body[pieces->body[i]].rigid;
+        if (rigid >= 0)
+            pieces->owner[i] = owner[rigid];
+    }
+done:
+    free(owner);
+    return err;
+}
+
 enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved)
 {
     enum tac_err err;

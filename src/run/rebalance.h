@@ -18,6 +18,9 @@ enum tac_err tac_distribute_first(struct tac_ctx *ctx, const struct tac_scene *c
 enum tac_err tac_rebalance_again(struct tac_simulation *sim, struct tac_pieces *pieces, uint64_t shuffle,
                                  double *balance);
 
+/* Collective. Gives all vertices of a rigid body to the owner of its first one. */
+enum tac_err tac_rebalance_whole(struct tac_ctx *ctx, const struct tac_scene *common, struct tac_pieces *pieces);
+
 /* Collective. Moves the state to the owners in `pieces`. *moved: how many vertices changed their rank. */
 enum tac_err tac_rebalance_move(struct tac_simulation *sim, struct tac_pieces *pieces, int64_t *moved);
 

@@ -30,6 +30,7 @@ static const struct tac_field body_fields[] = {
     {.key = "spin", .kind = TAC_FIELD_VECTOR, .offset = AT(spin), .fallback = NAN, .max = 1e9},
     {.key = "fixed", .kind = TAC_FIELD_BOOL, .offset = AT(fixed)},
     {.key = "self", .kind = TAC_FIELD_BOOL, .offset = AT(self_contact), .fallback = 1},
+    {.key = "rigid", .kind = TAC_FIELD_OTHER},
 };
 
 static enum tac_err read_name(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
@@ -297,6 +298,7 @@ static enum tac_err read_body(struct tac_reader *reader, json_t *object, tac_lid
     TAC_TRY(read_mesh(reader, object, where, index));
     TAC_TRY(read_round(reader, object, where, has_radius, body));
     TAC_TRY(check_rolls(reader, object, where, body));
+    TAC_TRY(tac_scene_read_rigid(reader, object, where, index));
 done:
     return err;
 }

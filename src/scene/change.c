@@ -279,6 +279,10 @@ enum tac_err tac_scene_change(struct tac_ctx *ctx, const struct tac_scene *scene
     TAC_TRY(make_empty_places(&reader, scene));
     TAC_TRY(tac_alloc(ctx, (size_t)scene->settings->motion_count, 1, &out->motion));
     TAC_TRY(check_section(&reader, assignment));
+    if (scene->settings->rigid_count > 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "a scene with rigid bodies cannot be changed while the simulation runs yet; start another "
+                         "run with --set"));
     TAC_TRY(copy_text(&reader, scene->settings->json, &out->scene.settings->json));
     TAC_TRY(read_again(&reader, scene, assignment, now, out));
 done:

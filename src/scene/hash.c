@@ -159,6 +159,11 @@ static void put_settings(struct digest *d, const struct tac_scene *s)
     put_double(d, s->settings->clocks.contact_safety);
     put_double(d, s->settings->clocks.contact_s);
     put_double(d, s->settings->clocks.gravity_s);
+    if (s->settings->rigid_count > 0) {
+        put_tag(d, "chords");
+        put_double(d, s->settings->clocks.rigid_s);
+        put_double(d, s->settings->clocks.turn);
+    }
 }
 
 /* Nothing for an asynchronous scene.  How exactly the linear solver works is part of the trajectory, too. */
@@ -231,6 +236,14 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
         if (body->tetrahedron_end > body->tetrahedron_begin) {
             put_tag(d, "tetrahedra");
             put_u64(d, (uint64_t)body->tetrahedron_end);
+        }
+        if (body->rigid >= 0) {
+            const struct tac_rigid_body *rigid = &s->settings->rigid[body->rigid];
+            put_tag(d, "rigid");
+            put_double(d, rigid->mass);
+            put_doubles(d, rigid->center, 3);
+            put_doubles(d, rigid->axis[0], 9);
+            put_doubles(d, rigid->second, 3);
         }
         for (int i = 0; i < m->section_count; i++) {
             put_tag(d, m->section[i].keys->section);

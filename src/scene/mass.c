@@ -123,6 +123,8 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
         double density = body->material >= 0 ? scene->settings->material[body->material].density : 0;
         char where[TAC_WHERE];
         tac_where_index(where, "bodies", (size_t)b);
+        if (body->rigid_density > 0 || body->rigid_mass > 0)
+            density = 1; /* each vertex' part of the surface, which tac_scene_make_rigid() turns into its share */
         TAC_TRY(reader->spread ? tac_spread_lump(reader, b, where, density) : lump(reader, body, where, density));
         for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++) {
             if (body->fixed)
@@ -131,6 +133,8 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
                 scene->mesh->mass[i] = body->mass;
         }
         TAC_TRY(tac_reader_agree(reader, check_masses(reader, b, where, density)));
+        if (body->rigid >= 0)
+            TAC_TRY(tac_reader_agree(reader, tac_scene_make_rigid(reader, b, where)));
     }
 done:
     return err;
@@ -195,7 +199,9 @@ static enum tac_err body_velocities(struct tac_reader *reader, tac_lid index)
     double centre[3] = {0, 0, 0};
     char where[TAC_WHERE];
     tac_where_index(where, "bodies", (size_t)index);
-    if (w[0] != 0 || w[1] != 0 || w[2] != 0)
+    if (body->rigid >= 0)
+        memcpy(centre, scene->settings->rigid[body->rigid].center, sizeof centre);
+    else if (w[0] != 0 || w[1] != 0 || w[2] != 0)
         centre_of_mass(reader, index, centre);
     for (tac_lid i = rows.begin; i < rows.end; i++) {
         double arm[3], turning[3], thermal[3] = {0, 0, 0}, *v = scene->mesh->v + 3 * (size_t)i;

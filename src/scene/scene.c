@@ -31,6 +31,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));
+    TAC_TRY(tac_scene_check_rigid(reader));
     TAC_TRY(tac_scene_check_implicit(reader));
     TAC_TRY(tac_scene_check_speeds(reader));
     if (reader->resume == NULL) /* a run that goes on has said it */
@@ -268,6 +269,7 @@ static void settings_release(struct tac_settings *s)
     free(s->contact.law);
     free(s->material);
     free(s->body);
+    free(s->rigid);
     free(s->motion);
     free(s->load);
     free(s->load_set);

@@ -57,6 +57,7 @@ struct tac_reader {
     json_t *names;           /* owned; body name -> index */
     size_t x_capacity, body_capacity, triangle_capacity, segment_capacity,
         tetrahedron_capacity;          /* of the scene's growing arrays */
+    size_t rigid_capacity;             /* of the settings' rigid bodies */
     struct tac_resume *resume;         /* borrowed; NULL: the scene is new */
     const struct tac_settings *before; /* borrowed; of a scene that changes while it runs: how it was; else NULL */
 
@@ -244,6 +245,13 @@ enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_check_loads(struct tac_reader *reader);
 enum tac_err tac_scene_find_body(struct tac_reader *reader, const json_t *value, const char *where, tac_lid *out);
 enum tac_err tac_scene_masses(struct tac_reader *reader);
+/* rigid/rigid_bodies.c. The key `rigid` of a body whose mesh has been read; and, when the bodies' lumped masses are
+ * known, its mass and axes: then the masses of its vertices become the shares by which contact's periods are bounded.
+ */
+enum tac_err tac_scene_read_rigid(struct tac_reader *reader, json_t *object, const char *where, tac_lid body);
+enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid body, const char *where);
+/* What has no meaning with rigid bodies, or is not there yet, when all has been read. */
+enum tac_err tac_scene_check_rigid(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);
 /* Warns of values that are valid but hardly what was meant. sets_thickness: the scene itself says what
  * contact.thickness is. */

@@ -134,6 +134,18 @@ static const struct tac_field clocks_fields[] = {
      .fallback = .001,
      .max = INFINITY,
      .min_open = true},
+    {.key = "rigid_s",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.rigid_s),
+     .fallback = .001,
+     .max = INFINITY,
+     .min_open = true},
+    {.key = "turn",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(clocks.turn),
+     .fallback = 0x1p-8,
+     .max = 0x1p-5, /* beyond, a plan might not converge */
+     .min_open = true},
 };
 
 static const struct tac_field integrator_fields[] = {

@@ -52,6 +52,7 @@ void tac_checkpoint_destroy(struct tac_checkpoint **checkpoint)
     for (int kind = 0; kind < TAC_KINDS; kind++)
         free(c->element[kind].row);
     free(c->friction_state);
+    free(c->rigid.row);
     free(c->folder.entry);
     for (int k = 0; k < TAC_LINES; k++)
         free(c->folder.sums[k].line);

@@ -82,6 +82,14 @@ struct tac_friction_row {
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
 int tac_friction_row_compare(const void *a, const void *b);
 
+/* A rigid body (state/rigid.h): centre, its velocity, axes, their rates. */
+enum { TAC_RIGID_NUMBERS = 24 };
+struct tac_rigid_row {
+    tac_gid vertex; /* its first one */
+    int64_t t, t1;  /* quanta */
+    double value[TAC_RIGID_NUMBERS];
+};
+
 enum { TAC_PAST_NUMBERS = 6 };
 
 /* One vertex of the rows below, as it is stored. */
@@ -168,6 +176,11 @@ struct tac_checkpoint {
     tac_lid last_count;
     double *last; /* owned, (last_count): per layer group the distance at its last active tick, or infinity, m */
     struct tac_element_states element[TAC_KINDS]; /* by kind */
+    struct {
+        int64_t total; /* the same on all ranks */
+        tac_lid count;
+        struct tac_rigid_row *row; /* owned, (count), ascending; each body on one rank */
+    } rigid;
 };
 
 /* ---- snapshot_rows.c: rows that are the same for every integrator ---- */

@@ -1,6 +1,6 @@
 /* clock.c: which forces are due at an instant (docs/explanation/method.md, Time and order): with nested clocks this
  * follows from the trailing zeros of the time, with free clocks from a heap. */
-#include "events/sim.h"
+#include "events/rigid/rigid_motion.h"
 #include <stdlib.h>
 
 static void sift_down(struct tac_alarm *heap, size_t n, size_t i)
@@ -142,7 +142,22 @@ static tac_time next_free(struct tac_sim *sim, tac_time limit)
     return next;
 }
 
-tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit)
+static tac_time next_class(struct tac_sim *sim, tac_time t, tac_time limit)
 {
     return sim->scene->settings->clocks.mode == TAC_CLOCKS_NESTED ? next_nested(sim, t, limit) : next_free(sim, limit);
+}
+
+/* Also stops where the chord of a rigid body ends; then no class may be due. */
+static tac_time next_class_or_turn(struct tac_sim *sim, tac_time t, tac_time limit)
+{
+    const tac_time turn = tac_rigid_next(&sim->rigid), next = next_class(sim, t, turn < limit ? turn : limit);
+    if (next != TAC_TIME_NEVER || turn > limit)
+        return next;
+    sim->clocks.due_elastic_count = sim->clocks.due_group_count = 0;
+    return turn;
+}
+
+tac_time tac_clock_next(struct tac_sim *sim, tac_time t, tac_time limit)
+{
+    return sim->rigid.count > 0 ? next_class_or_turn(sim, t, limit) : next_class(sim, t, limit);
 }

@@ -85,6 +85,6 @@ enum tac_err tac_sim_look_ghosts(struct tac_sim *sim);
 void tac_books_dissipated(const struct tac_books *books, struct tac_accum *all, struct tac_accum part[3]);
 /* Collective. Returns the residual of the book of works: |sum of works - change of kinetic energy| / sum |work|. */
 double tac_sim_book_residual(const struct tac_sim *sim);
-double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state); /* Collective. J */
+double tac_sim_kinetic(const struct tac_sim *sim); /* Collective. J */
 
 #endif

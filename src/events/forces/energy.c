@@ -3,6 +3,7 @@
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/rigid_motion.h"
 #include "state/energy_row.h"
 #include "state/spin.h"
 #include <stdlib.h>
@@ -214,6 +215,7 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
         if (sim->state.spin != NULL && sim->state.spin[i].radius > 0)
             add_spin(sim, i, &sum[TAC_SUM_KINETIC], &sum[TAC_SUM_ANGULAR]);
     }
+    tac_rigid_energy(sim, &sum[TAC_SUM_KINETIC], &sum[TAC_SUM_GRAVITY], &sum[TAC_SUM_MOMENTUM], &sum[TAC_SUM_ANGULAR]);
     elastic_energy(sim, &sum[TAC_SUM_STRETCH], &sum[TAC_SUM_BEND]);
     contact_energy(sim, &sum[TAC_SUM_CONTACT], &sum[TAC_SUM_STRETCH], row);
     const bool half = sim->books.kept_at == sim->state.now; /* like v: halfway through this instant's kicks */
@@ -244,22 +246,24 @@ bool tac_sim_knows_row(const struct tac_sim *sim)
     return !kicked;
 }
 
-double tac_sim_kinetic(struct tac_ctx *ctx, const struct tac_vertex_state *state)
+double tac_sim_kinetic(const struct tac_sim *sim)
 {
+    const struct tac_vertex_state *state = &sim->state;
     struct tac_accum sum = {0};
+    tac_rigid_kinetic(&sim->rigid, &sum);
     for (tac_lid i = 0; i < state->owned; i++) {
         if (state->vel[i].w != 0)
             tac_accum_add(&sum, .5 * state->mass[i] * tac_dot(state->vel[i].v, state->vel[i].v));
         if (state->spin != NULL)
             tac_accum_add(&sum, .5 * state->spin[i].moment * tac_dot(state->spin[i].w, state->spin[i].w));
     }
-    return tac_sum_all(ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
+    return tac_sum_all(sim->ctx, &sum, 1) == TAC_OK ? tac_accum_value(&sum) : NAN;
 }
 
 double tac_sim_book_residual(const struct tac_sim *sim)
 {
     double book[2] = {sim->books.book.work, sim->books.book.absolute};
-    const double change = tac_sim_kinetic(sim->ctx, &sim->state) - sim->books.kinetic_start;
+    const double change = tac_sim_kinetic(sim) - sim->books.kinetic_start;
     if (tac_ranks_halo(sim->ranks))
         MPI_Allreduce(MPI_IN_PLACE, book, 2, MPI_DOUBLE, MPI_SUM, sim->ctx->comm);
     return book[1] > 0 ? fabs(book[0] - change) / book[1] : 0;

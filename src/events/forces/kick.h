@@ -8,6 +8,7 @@
 #include "contact/rolling.h"
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
+#include "events/rigid/rigid_motion.h"
 #include "state/spin.h"
 
 /* Which impulses are added up for frames: those of contacts, not those of limits; at a vertex that never moves, only
@@ -37,13 +38,16 @@ TAC_FOUR_INLINE tac_four tac_kick_vertex(struct tac_sim *sim, tac_lid i, tac_tim
         sum[1] += j[1];
         sum[2] += j[2];
     }
-    if (__builtin_expect(w == 0, 0)) {
-        if (kick == TAC_KICK_DECIDED && !summed)
+    if (__builtin_expect(w <= 0, 0)) {
+        if (kick == TAC_KICK_DECIDED && !summed) { /* it never moves */
             tac_immovable_add(&sim->immovable, &sim->state, i, j);
-        if (sim->scripts.of[i] >= 0) {
-            const double impulse[3] = {j[0], j[1], j[2]};
-            tac_script_work(sim, i, impulse, t, period);
+            return (tac_four){0, 0, 0, 0};
         }
+        const double impulse[3] = {j[0], j[1], j[2]};
+        if (w < 0) /* it moves with its rigid body */
+            return (tac_four){tac_rigid_kick(sim, i, t, impulse), 0, 0, 0};
+        if (sim->scripts.of[i] >= 0)
+            tac_script_work(sim, i, impulse, t, period);
         return (tac_four){0, 0, 0, 0};
     }
     if (sim->state.pos[i].t != t) {

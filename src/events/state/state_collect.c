@@ -13,7 +13,7 @@ static void fill_vertex_row(const void *from, tac_lid k, struct tac_vertex_recor
     const struct tac_sim *sim = from;
     const size_t at = 3 * (size_t)k;
     row->id = tac_scene_id(sim->scene, k);
-    row->mass = sim->state.mass[k];
+    row->mass = sim->scene->mesh->mass[k];
     row->t = sim->state.pos[k].t;
     memcpy(row->start, &sim->scene->mesh->x[at], sizeof row->start);
     memcpy(row->x, sim->state.pos[k].x, sizeof row->x);
@@ -88,6 +88,26 @@ done:
     return err;
 }
 
+static enum tac_err collect_rigid(struct tac_sim *sim, struct tac_checkpoint *c)
+{
+    enum tac_err err;
+    const struct tac_rigid *r = &sim->rigid;
+    c->rigid.total = sim->scene->settings->rigid_count;
+    TAC_TRY(tac_alloc(sim->ctx, r->count, sizeof *c->rigid.row, &c->rigid.row));
+    c->rigid.count = (tac_lid)r->count;
+    for (size_t k = 0; k < r->count; k++) {
+        const struct tac_rigid_motion *m = &r->motion[k];
+        c->rigid.row[k] =
+            (struct tac_rigid_row){.vertex = tac_scene_id(sim->scene, r->piece[k].first), .t = m->t, .t1 = m->t1};
+        memcpy(&c->rigid.row[k].value[0], m->c, sizeof m->c);
+        memcpy(&c->rigid.row[k].value[3], m->u, sizeof m->u);
+        memcpy(&c->rigid.row[k].value[6], m->a, sizeof m->a);
+        memcpy(&c->rigid.row[k].value[15], m->b, sizeof m->b);
+    }
+done:
+    return err;
+}
+
 static int compare_pairs(const void *a, const void *b)
 {
     const struct tac_pair_state *x = a, *y = b;
@@ -132,7 +152,7 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
     /* Windows and lists are the same everywhere; ticks and messages add up; seconds are means; of passes thrown away
      * the most of any rank count. */
     int64_t most[2] = {sum->deepest_layer, sum->rollbacks};
-    int64_t whole[2 * TAC_KINDS + 12];
+    int64_t whole[2 * TAC_KINDS + 13];
     double seconds[6] = {sum->seconds_forces,  sum->seconds_contact,  sum->seconds_discovery,
                          sum->seconds_waiting, sum->seconds_exchange, sum->seconds_output};
     int n = 0;
@@ -151,7 +171,8 @@ enum tac_err tac_state_counters(const struct tac_sim *sim, struct tac_counters *
                              &sum->candidate_repairs,
                              &sum->candidates,
                              &sum->messages_sent,
-                             &sum->bytes_sent};
+                             &sum->bytes_sent,
+                             &sum->rigid_plans};
     for (size_t k = 0; k < sizeof more / sizeof more[0]; k++)
         whole[n++] = *more[k];
     if (MPI_Allreduce(MPI_IN_PLACE, whole, n, MPI_INT64_T, MPI_SUM, sim->ctx->comm) != MPI_SUCCESS ||
@@ -228,6 +249,7 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
         TAC_TRY(collect_spins(sim, c));
     TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
+    TAC_TRY(collect_rigid(sim, c));
     if (sim->contact)
         TAC_TRY(collect_pairs(sim, c));
     TAC_TRY(tac_elements_collect(sim, c));

@@ -3,6 +3,7 @@
 #include "base/exchange.h"
 #include "contact/friction.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/rigid_motion.h"
 #include "events/state/state_transfer.h"
 #include "partition/ghosts.h"
 #include "state/spin.h"
@@ -114,6 +115,37 @@ static enum tac_err restore_scripts(struct tac_sim *sim, const struct tac_checkp
         tac_distribute(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *rows, &rows, &total);
     for (size_t k = 0; k < total && !err; k++)
         err = restore_script(sim, &rows[k]);
+    free(rows);
+    return err;
+}
+
+static enum tac_err restore_rigid(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
+{
+    struct tac_rigid *r = &sim->rigid;
+    struct tac_rigid_row *rows = NULL;
+    size_t total = 0;
+    enum tac_err err =
+        tac_distribute(sim->ctx, TAC_OK, (size_t)c->rigid.count, owner, c->rigid.row, sizeof *rows, &rows, &total);
+    size_t known = 0;
+    for (size_t i = 0; i < total && !err; i++) {
+        const tac_lid v = local_id(sim, rows[i].vertex);
+        const int32_t k = r->count > 0 && v >= 0 ? r->of[sim->scene->mesh->vertex_body[v]] : -1;
+        if (k < 0 || r->piece[k].first != v)
+            continue;
+        struct tac_rigid_motion *m = &r->motion[k];
+        m->t = rows[i].t;
+        m->t1 = rows[i].t1;
+        memcpy(m->c, &rows[i].value[0], sizeof m->c);
+        memcpy(m->u, &rows[i].value[3], sizeof m->u);
+        memcpy(m->a, &rows[i].value[6], sizeof m->a);
+        memcpy(m->b, &rows[i].value[15], sizeof m->b);
+        known++;
+    }
+    if (!err && (known != total || known != r->count))
+        err = tac_fail(sim->ctx, TAC_ERR_INPUT,
+                       "the checkpoint has other rigid bodies than the scene; go on with the scene that the checkpoint "
+                       "is of");
+    tac_rigid_order(r);
     free(rows);
     return err;
 }
@@ -329,7 +361,7 @@ enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint 
     const size_t pairs = (size_t)c->vertices.count + (size_t)c->script_count,
                  elements = pairs + 4 * (size_t)c->pair_count,
                  friction_states = elements + tac_element_rows_vertices(c, NULL);
-    const size_t n = friction_states + 4 * (size_t)c->friction_state_count;
+    const size_t rigid = friction_states + 4 * (size_t)c->friction_state_count, n = rigid + (size_t)c->rigid.count;
     tac_gid *wanted = NULL;
     int32_t *owner = NULL;
     size_t k = 0;
@@ -349,6 +381,8 @@ done:
         for (int j = 0; j < 4; j++)
             wanted[k++] =
                 c->friction_state[i].vertex[j] >= 0 ? c->friction_state[i].vertex[j] : c->friction_state[i].vertex[0];
+    for (tac_lid i = 0; i < c->rigid.count; i++)
+        wanted[k++] = c->rigid.row[i].vertex;
     if (tac_ranks_halo(sim->ranks))
         TAC_TRY_END(tac_owners_find(ctx, c->vertex_total, sim->state.owned, sim->scene->mesh->part->vertex_id, NULL, n,
                                     wanted, owner),
@@ -357,6 +391,8 @@ done:
     err = restore_vertices(sim, c, owner);
     TAC_TRY_AGREED(ctx, err, end);
     err = restore_scripts(sim, c, owner + c->vertices.count);
+    TAC_TRY_AGREED(ctx, err, end);
+    err = restore_rigid(sim, c, owner + rigid);
     TAC_TRY_AGREED(ctx, err, end);
     if (sim->contact)
         TAC_TRY_END(restore_pairs(sim, c, owner + pairs), end);

@@ -9,6 +9,7 @@
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/rigid_motion.h"
 #include "state/spin.h"
 
 void tac_position(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i, tac_time t,
@@ -47,7 +48,7 @@ static inline __attribute__((always_inline)) void advance_class(struct tac_sim *
     }
 }
 
-static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
+static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
 {
     const double h = rate->h_s, *g = sim->scene->settings->gravity;
     const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
@@ -65,6 +66,8 @@ static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate)
     sim->books.book.work += work;
     sim->books.book.absolute += absolute;
     sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
+    if (sim->rigid.count)
+        tac_rigid_pull(sim, t, dv);
 }
 
 /* Ticks the due elements of one kind, by ascending period. */
@@ -128,7 +131,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
         if (el->rate[sim->clocks.due_elastic[i]].pulled)
-            tick_gravity(sim, &el->rate[sim->clocks.due_elastic[i]]);
+            tick_gravity(sim, &el->rate[sim->clocks.due_elastic[i]], t);
     /* All so far is about vertices that are ours: the longer it takes, the less is waited for the others. */
     if (timed)
         waited_s = -tac_wall_s();
@@ -146,6 +149,8 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
+    if (sim->rigid.count)
+        tac_rigid_plan(sim, t);
     if (sim->active.lossy_count)
         tac_contact_losses(sim, t);
     if (damped)
@@ -194,6 +199,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->books.losses_start = sim->books.losses;
     sim->books.book_start = sim->books.book;
     tac_loads_begin(sim->scene, sim->elastic);
+    tac_rigid_begin(&sim->rigid);
     sim->books.deepest_start = sim->books.deepest_layer;
     tac_memory_save(sim->elastic);
     tac_damping_save(&sim->books, &sim->state);
@@ -238,6 +244,7 @@ static void keep_velocities(struct tac_sim *sim, tac_time t)
     sim->books.damping_ahead = sim->books.friction_ahead = (struct tac_accum){0};
     for (tac_lid i = 0; i < sim->state.owned; i++)
         memcpy(&sim->books.v_before[3 * (size_t)i], sim->state.vel[i].v, 3 * sizeof(double));
+    tac_rigid_keep(&sim->rigid);
     for (tac_lid i = 0; i < sim->state.owned && sim->state.spin != NULL; i++)
         memcpy(&sim->state.spin_before[3 * (size_t)i], sim->state.spin[i].w, 3 * sizeof(double));
 }
@@ -311,6 +318,7 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
         sim->books.losses = sim->books.losses_start;
     sim->books.book = sim->books.book_start;
     tac_loads_restore(sim->scene, sim->elastic);
+    tac_rigid_rollback(&sim->rigid);
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
@@ -336,5 +344,6 @@ enum tac_err tac_pass_commit(struct tac_sim *sim, tac_time end)
         sim->books.deepest_ever = sim->books.deepest_layer;
     sim->books.counters.deepest_layer = sim->books.deepest_ever;
     tac_active_commit(&sim->active);
-    return tac_active_settle(sim);
+    const enum tac_err err = tac_rigid_error(sim);
+    return err ? err : tac_active_settle(sim);
 }

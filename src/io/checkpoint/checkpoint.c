@@ -38,6 +38,13 @@ const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_layer_groups", NULL, false, 0, AT(tac_pair_record, groups)},
 };
 
+const struct tac_checkpoint_column TAC_RIGID_COLUMNS[4] = {
+    {"rigid_vertex", NULL, false, 0, AT(tac_rigid_row, vertex)},
+    {"rigid_t", "quanta", false, 0, AT(tac_rigid_row, t)},
+    {"rigid_t1", "quanta", false, 0, AT(tac_rigid_row, t1)},
+    {"rigid_value", "m, m/s, 1, 1/s", true, TAC_RIGID_NUMBERS, AT(tac_rigid_row, value)},
+};
+
 const struct tac_checkpoint_column TAC_ELEMENT_KIND_COLUMNS[1] = {{"element_kinds", NULL, false, 4, 0}};
 const struct tac_checkpoint_column TAC_ELEMENT_COLUMNS_1[6] = {
     {"element_kind", NULL, false, 0, AT(tac_element_record_1, kind)},
@@ -177,7 +184,8 @@ static void carry_numbers(struct tac_checkpoint *c, struct tac_checkpoint_number
                               &c->folder.sums[0].count,
                               &c->folder.sums[1].count,
                               &c->folder.sums[2].count,
-                              &c->folder.sums[3].count};
+                              &c->folder.sums[3].count,
+                              &c->rigid.total};
     int64_t *const counter[] = {&k->silent,
                                 &k->windows,
                                 &k->rollbacks,
@@ -194,7 +202,8 @@ static void carry_numbers(struct tac_checkpoint *c, struct tac_checkpoint_number
                                 &k->candidates,
                                 &k->messages_sent,
                                 &k->bytes_sent,
-                                &k->migrations};
+                                &k->migrations,
+                                &k->rigid_plans};
     const size_t states = sizeof state / sizeof state[0], counters = sizeof counter / sizeof counter[0];
     TAC_CHECK(states <= TAC_CHECKPOINT_INTEGERS && counters <= TAC_CHECKPOINT_COUNTERS);
     carry(state, states, n->integer, out);

@@ -88,8 +88,8 @@ static inline size_t tac_checkpoint_script_columns(const struct tac_checkpoint *
 }
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMNS[1], TAC_TRIANGLE_COLUMNS[1],
     TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[9], TAC_PAIR_COLUMNS[4],
-    TAC_ELEMENT_KIND_COLUMNS[1], TAC_ELEMENT_COLUMNS_1[6], TAC_FRICTION_COLUMNS[5], TAC_ENTRY_COLUMNS[3],
-    TAC_SUM_COLUMNS[TAC_LINES];
+    TAC_RIGID_COLUMNS[4], TAC_ELEMENT_KIND_COLUMNS[1], TAC_ELEMENT_COLUMNS_1[6], TAC_FRICTION_COLUMNS[5],
+    TAC_ENTRY_COLUMNS[3], TAC_SUM_COLUMNS[TAC_LINES];
 
 /* The name that a column of this name has in a file of format 1. */
 const char *tac_checkpoint_name_1(const char *name);

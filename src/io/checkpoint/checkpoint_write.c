@@ -134,7 +134,7 @@ done:
 static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_checkpoint *c, int64_t pairs,
                         int64_t lasts, int64_t scripts, const int64_t elements[TAC_KINDS], int64_t friction_states)
 {
-    enum { DATASETS = 46, EACH = 2048 };
+    enum { DATASETS = 50, EACH = 2048 };
     int64_t lines = 0, states = 0;
     for (int kind = 0; kind < TAC_KINDS; kind++)
         if (elements[kind] > 0)
@@ -149,7 +149,8 @@ static int64_t space_of(const struct tac_checkpoint_writer *w, const struct tac_
            tac_dataset_space(friction_states, sizeof(struct tac_friction_row)) +
            tac_dataset_space((tac_gid)strlen(w->scene), 1) +
            tac_dataset_space(c->folder.entry_count, sizeof *c->folder.entry) + lines +
-           tac_dataset_space(c->follow_count, 8) + DATASETS * EACH;
+           tac_dataset_space(c->follow_count, 8) + tac_dataset_space(c->rigid.total, sizeof *c->rigid.row) +
+           DATASETS * EACH;
 }
 
 static bool put_whole_number(hid_t object, const char *name, int64_t value)

@@ -449,6 +449,14 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                          offsetof(struct tac_friction_row, vertex),
                                          c->vertex_total,
                                          tac_friction_row_compare};
+    const struct array rigid = {(const char *)c->rigid.row, sizeof *c->rigid.row};
+    const struct tac_records bodies = {copy_record,
+                                       &rigid,
+                                       (size_t)c->rigid.count,
+                                       sizeof *c->rigid.row,
+                                       offsetof(struct tac_rigid_row, vertex),
+                                       c->vertex_total,
+                                       compare_first};
     TAC_TRY(write_vertices(ctx, w, c));
     TAC_TRY(write_past(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
@@ -462,6 +470,8 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
     TAC_TRY(write_pairs(ctx, w, c));
     TAC_TRY(write_element_states(ctx, w, c));
     TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_FRICTION_COLUMNS, 5, TAC_OK, &friction));
+    if (c->rigid.total > 0) /* only then is there the table */
+        TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_RIGID_COLUMNS, 4, TAC_OK, &bodies));
 done:
     return err;
 }

@@ -62,7 +62,7 @@ json_t *tac_counters_json(const struct tac_counters *c, const char *const *kind_
               put_integer(object, "candidates", c->candidates) &&
               put_integer(object, "messages_sent", c->messages_sent) &&
               put_integer(object, "bytes_sent", c->bytes_sent) && put_integer(object, "migrations", c->migrations) &&
-              put_seconds(object, c);
+              put_integer(object, "rigid_plans", c->rigid_plans) && put_seconds(object, c);
     if (ok)
         return object;
     json_decref(object);

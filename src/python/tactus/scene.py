@@ -64,6 +64,8 @@ class Clocks(TypedDict, total=False):
     contact_safety: float
     contact_s: float
     gravity_s: float
+    rigid_s: float
+    turn: float
 
 
 class Integrator(TypedDict, total=False):
@@ -292,7 +294,7 @@ class Scene:
     def body(self, name: str, mesh, *, material: "str | None" = None, mass: "float | None" = None, radius: "float | None" = None,
              position=None, rotation=None, scale: "float | None" = None, velocity=None, angular_velocity=None, random_speed=None,
              seed: "int | None" = None, fixed: "bool | None" = None, self_contact: "bool | None" = None, rolls: "bool | None" = None,
-             spin=None) -> None:
+             spin=None, rigid=None) -> None:
         """Adds a body.
 
         Args:
@@ -310,10 +312,12 @@ class Scene:
             self_contact: contact with itself (the key "self")
             rolls: friction turns its particles
             spin: (3) rad/s of each of them
+            rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
-                     angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin)
+                     angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin,
+                     rigid=rigid)
         if self_contact is not None:
             keys["self"] = self_contact
         bodies = self.data.setdefault("bodies", [])

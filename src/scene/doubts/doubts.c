@@ -50,7 +50,7 @@ static void doubt_cloth(struct tac_reader *reader, const uint8_t *is_free)
     for (tac_lid b = 0; b < s->settings->body_count; b++) {
         const struct tac_body *body = &s->settings->body[b];
         const bool stretches =
-            body->tetrahedron_end > body->tetrahedron_begin ||
+            body->rigid >= 0 || body->tetrahedron_end > body->tetrahedron_begin ||
             (body->material >= 0 && s->settings->material[body->material].stretch_model != TAC_STRETCH_NONE);
         if (body->triangle_end == body->triangle_begin || !is_free[b] || stretches)
             continue;

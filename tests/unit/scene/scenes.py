@@ -81,7 +81,7 @@ def good(probe):
                  "stiffness_exponent": 3, "min_period_s": 1e-9, "pairs_per_vertex": 12,
                  "rest_fraction": 0.7},
         clocks={"mode": "nested", "quantum_s": 2.0 ** -46, "elastic_safety": 0.1, "elastic_s": 0.001,
-                "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001},
+                "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001, "rigid_s": 0.002, "turn": 0.01},
         integrator={"kind": "asynchronous"}, discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]},
         output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3, "fields": ["strain", "rank"], "contacts": True, "reactions": True,
                 "histories": [{"name": "h", "body": "sheet", "vertices": [0, 1], "every": 0.1, "each": True},
@@ -105,6 +105,14 @@ def good(probe):
     yield scene(clocks={"mode": "free"}, discovery={"mode": "speculate"}, materials={"m": {}})
     yield scene(clocks={"accuracy": "fine", "contact_safety": 0.1}, units={"length": "mm", "mass": "t", "time": "s"})
     yield scene(gravity=[0, -9.81, 0], units="SI")
+    yield scene(materials={"tin": {"density": 3}},
+                bodies=[{"name": "die", "rigid": {"density": 1000}, "mesh": {"kind": "cube", "edge": 0.5}},
+                        {"name": "ball", "rigid": {"mass": 2}, "position": [2, 0, 0], "angular_velocity": [0, 5, 0],
+                         "mesh": {"kind": "sphere", "radius": 0.4, "level": 1}},
+                        {"name": "can", "rigid": True, "material": "tin", "position": [4, 0, 0],
+                         "mesh": {"kind": "cube", "edge": 0.5}},
+                        {"name": "plain", "rigid": False, "mass": 1, "position": [6, 0, 0],
+                         "mesh": {"kind": "points", "vertices": [[0, 0, 0], [1, 0, 0]]}}])
     start = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     content, digest = moving([start, [[x, y + 0.25, z] for x, y, z in start]])
     probe.write("meshes/moving.mdd", content)

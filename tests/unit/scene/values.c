@@ -350,6 +350,7 @@ static void test_hash(void)
         "bodies.a.mass=1",
         "bodies.p.random_speed=[1,2]",
         "bodies.a.self=false",
+        "bodies.a.rigid=true",
         "bodies.p.fixed=true",
         "bodies.a.mesh.triangles=[[0,2,1]]",
         "bodies.a.mesh.edges=[[3,2]]",

@@ -1,0 +1,392 @@
+/* rigid_motion.c: the motion of rigid bodies: kicks, plans, and what is kept of them for a window. */
+#include "events/rigid/rigid_motion.h"
+#include "events/forces/vertex_position.h"
+#include "scene/period.h"
+#include "state/chord.h"
+#include <stdlib.h>
+#include <string.h>
+#include <tactus/math.h>
+
+/* A chord ends no sooner than this part of its usual length from now, because rounding is divided by what is left. */
+enum { NEAREST_PART = 16 };
+enum { SHORTEST = 4096 }; /* quanta */
+
+/* ---- the order of chords' ends ---- */
+
+static bool is_before(const struct tac_rigid *r, int32_t a, int32_t b)
+{
+    const tac_time ta = r->motion[a].t1, tb = r->motion[b].t1;
+    return ta != tb ? ta < tb : a < b;
+}
+
+static void put(struct tac_rigid *r, size_t place, int32_t k)
+{
+    r->heap[place] = k;
+    r->at[k] = (int32_t)place;
+}
+
+/* Moves body k towards the top of the heap, as far as it belongs there. */
+static void rise(struct tac_rigid *r, int32_t k)
+{
+    size_t i = (size_t)r->at[k];
+    for (; i > 0 && is_before(r, k, r->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        put(r, i, r->heap[(i - 1) / 2]);
+    put(r, i, k);
+}
+
+static void sink(struct tac_rigid *r, int32_t k)
+{
+    size_t i = (size_t)r->at[k];
+    for (size_t child; (child = 2 * i + 1) < r->count; i = child) {
+        if (child + 1 < r->count && is_before(r, r->heap[child + 1], r->heap[child]))
+            child++;
+        if (!is_before(r, r->heap[child], k))
+            break;
+        put(r, i, r->heap[child]);
+    }
+    put(r, i, k);
+}
+
+/* Gives body k another end of its chord. */
+static void set_end(struct tac_rigid *r, int32_t k, tac_time t1)
+{
+    r->motion[k].t1 = t1;
+    rise(r, k);
+    sink(r, k);
+}
+
+void tac_rigid_order(struct tac_rigid *r)
+{
+    for (size_t k = 0; k < r->count; k++) { /* those before it are a heap */
+        put(r, k, (int32_t)k);
+        rise(r, (int32_t)k);
+        r->listed[k] = -1;
+    }
+    r->planning = 0;
+}
+
+/* ---- motion ---- */
+
+static void advance_motion(const struct tac_sim *sim, struct tac_rigid_motion *m, tac_time t)
+{
+    const double dt = tac_state_seconds(&sim->state, t - m->t);
+    for (int i = 0; i < 3; i++) {
+        m->c[i] += dt * m->u[i];
+        for (int k = 0; k < 3; k++)
+            m->a[k][i] += dt * m->b[k][i];
+    }
+    m->t = t;
+}
+
+/* Brings a body and its vertices to t, and lists it for a plan. */
+static void list_for_plan(struct tac_sim *sim, int32_t k, tac_time t)
+{
+    struct tac_rigid *r = &sim->rigid;
+    if (r->listed[k] == t)
+        return;
+    r->listed[k] = t;
+    r->plan[r->planning++] = k;
+    if (r->motion[k].t != t)
+        advance_motion(sim, &r->motion[k], t);
+    for (tac_lid i = r->piece[k].first; i < r->piece[k].end; i++)
+        if (sim->state.pos[i].t != t)
+            tac_advance_to(sim, i, t, sim->contact, sim->record != NULL);
+}
+
+double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3])
+{
+    struct tac_rigid *r = &sim->rigid;
+    const int32_t k = r->of[sim->scene->mesh->vertex_body[i]];
+    const double *x = &r->local[3 * (size_t)i], square = tac_dot(j, j);
+    const struct tac_rigid_piece *p = &r->piece[k];
+    struct tac_rigid_motion *m = &r->motion[k];
+    list_for_plan(sim, k, t);
+    double v[3], w = p->inverse;
+    for (int c = 0; c < 3; c++)
+        v[c] = m->u[c] + (x[0] * m->b[0][c] + x[1] * m->b[1][c] + x[2] * m->b[2][c]);
+    for (int a = 0; a < 3; a++)
+        w += x[a] * x[a] * p->around[a];
+    for (int c = 0; c < 3; c++) {
+        m->u[c] += p->inverse * j[c];
+        for (int a = 0; a < 3; a++)
+            m->b[a][c] += x[a] * p->around[a] * j[c];
+    }
+    return tac_dot(j, v) + .5 * w * square;
+}
+
+void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3])
+{
+    struct tac_rigid *r = &sim->rigid;
+    const double half = .5 * tac_dot(dv, dv);
+    for (size_t k = 0; k < r->count; k++) {
+        struct tac_rigid_motion *m = &r->motion[k];
+        if (m->t != t)
+            advance_motion(sim, m, t);
+        const double work = r->piece[k].mass * (tac_dot(dv, m->u) + half);
+        sim->books.book.work += work;
+        sim->books.book.absolute += fabs(work);
+        for (int i = 0; i < 3; i++)
+            m->u[i] += dv[i];
+    }
+}
+
+static double turning_energy(const struct tac_rigid_piece *p, const double b[3][3])
+{
+    return .5 * (p->second[0] * tac_dot(b[0], b[0]) + p->second[1] * tac_dot(b[1], b[1]) +
+                 p->second[2] * tac_dot(b[2], b[2]));
+}
+
+/* Chooses when the chord from t of body k ends. A body that turns too fast is only noted: the pass may be thrown away.
+ */
+static tac_time choose_end(struct tac_sim *sim, int32_t k, const double w[3], tac_time t)
+{
+    const struct tac_clock_settings *clocks = &sim->scene->settings->clocks;
+    const double spin = sqrt(tac_dot(w, w));
+    tac_time h = 1;
+    while (2 * h * sim->state.quantum <= clocks->rigid_s && h < ((tac_time)1 << 50))
+        h *= 2;
+    while (h >= SHORTEST && spin * tac_state_seconds(&sim->state, h) > clocks->turn)
+        h /= 2;
+    if (h < SHORTEST) {
+        if (sim->rigid.too_fast.place < 0) {
+            sim->rigid.too_fast.place = k;
+            sim->rigid.too_fast.t = t;
+            sim->rigid.too_fast.spin = spin;
+        }
+        h = SHORTEST;
+    }
+    return ((t + h / NEAREST_PART) / h + 1) * h;
+}
+
+static void plan_body(struct tac_sim *sim, int32_t k, tac_time t)
+{
+    struct tac_rigid *r = &sim->rigid;
+    const struct tac_rigid_piece *p = &r->piece[k];
+    struct tac_rigid_motion *m = &r->motion[k];
+    double l[3], nearest[3][3], w[3];
+    const double(*a)[3] = (const double(*)[3])m->a;
+    tac_chord_momentum(p->second, a, (const double(*)[3])m->b, l);
+    tac_chord_nearest(a, nearest);
+    tac_chord_spin(p->second, (const double(*)[3])nearest, l, w);
+    set_end(r, k, choose_end(sim, k, w, t));
+    const double tau = tac_state_seconds(&sim->state, m->t1 - t), had = turning_energy(p, (const double(*)[3])m->b);
+    tac_chord_plan(p->second, a, (const double(*)[3])nearest, l, tau, m->b);
+    const double work = turning_energy(p, (const double(*)[3])m->b) - had;
+    sim->books.book.work += work;
+    sim->books.book.absolute += fabs(work);
+    /* The vertices are at the body's place, but for rounding; on the chord they lose what they have gathered of it. */
+    const double rate = 1 / tau;
+    for (tac_lid i = p->first; i < p->end; i++) {
+        const double *y = &r->local[3 * (size_t)i], *x = sim->state.pos[i].x;
+        double *v = sim->state.vel[i].v;
+        for (int c = 0; c < 3; c++) {
+            const double off = (m->c[c] - x[c]) + (y[0] * m->a[0][c] + y[1] * m->a[1][c] + y[2] * m->a[2][c]);
+            v[c] = m->u[c] + (y[0] * m->b[0][c] + y[1] * m->b[1][c] + y[2] * m->b[2][c]) + rate * off;
+        }
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void tac_rigid_plan(struct tac_sim *sim, tac_time t)
+{
+    struct tac_rigid *r = &sim->rigid;
+    const size_t kicked = r->planning;
+    for (size_t n = 0; n < kicked; n++) /* they will have another end: out of the way of those that are due */
+        set_end(r, r->plan[n], TAC_TIME_NEVER);
+    while (r->count > 0 && r->motion[r->heap[0]].t1 <= t) {
+        const int32_t k = r->heap[0];
+        list_for_plan(sim, k, t);
+        set_end(r, k, TAC_TIME_NEVER);
+    }
+    if (r->planning > 1)
+        qsort(r->plan, r->planning, sizeof *r->plan, compare_places);
+    for (size_t n = 0; n < r->planning; n++)
+        plan_body(sim, r->plan[n], t);
+    sim->books.counters.rigid_plans += (int64_t)r->planning;
+    r->planning = 0;
+}
+
+/* ---- windows ---- */
+
+void tac_rigid_begin(struct tac_rigid *r)
+{
+    if (r->count == 0)
+        return;
+    memcpy(r->start, r->motion, r->count * sizeof *r->start);
+    r->too_fast.place = -1;
+}
+
+enum tac_err tac_rigid_error(struct tac_sim *sim)
+{
+    const struct tac_rigid *r = &sim->rigid;
+    if (r->count == 0 || r->too_fast.place < 0)
+        return TAC_OK;
+    return tac_fail(
+        sim->ctx, TAC_ERR_RUN,
+        "the rigid body `%s` turns at %.3g rad/s at t = %.9g s, so fast that its chords would be under "
+        "2^12 quanta (%.3g s); slow it, make clocks.turn larger, or clocks.quantum_s a smaller power of two",
+        sim->scene->settings->body[r->piece[r->too_fast.place].body].name, r->too_fast.spin,
+        tac_state_seconds(&sim->state, r->too_fast.t), SHORTEST * sim->state.quantum);
+}
+
+void tac_rigid_rollback(struct tac_rigid *r)
+{
+    if (r->count == 0)
+        return;
+    memcpy(r->motion, r->start, r->count * sizeof *r->motion);
+    tac_rigid_order(r);
+}
+
+void tac_rigid_keep(struct tac_rigid *r)
+{
+    if (r->count > 0)
+        memcpy(r->before, r->motion, r->count * sizeof *r->before);
+}
+
+/* ---- energies ---- */
+
+/* The energy of turning is that of the angular momentum. That of the axes' straight motion differs from it by (w
+ * h)^2/4, as the velocity of a point on a chord differs from that on the arc. */
+
+void tac_rigid_energy(const struct tac_sim *sim, struct tac_accum *kinetic, struct tac_accum *gravity,
+                      struct tac_accum momentum[3], struct tac_accum angular[3])
+{
+    const struct tac_rigid *r = &sim->rigid;
+    const bool half = sim->books.kept_at == sim->state.now;
+    for (size_t k = 0; k < r->count; k++) {
+        const struct tac_rigid_piece *p = &r->piece[k];
+        struct tac_rigid_motion m = r->motion[k];
+        double arm[3], own[3], nearest[3][3], w[3];
+        advance_motion(sim, &m, sim->state.now);
+        for (int i = 0; i < 3 && half; i++) {
+            m.u[i] = .5 * (m.u[i] + r->before[k].u[i]);
+            for (int a = 0; a < 3; a++)
+                m.b[a][i] = .5 * (m.b[a][i] + r->before[k].b[a][i]);
+        }
+        tac_chord_momentum(p->second, (const double(*)[3])m.a, (const double(*)[3])m.b, own);
+        tac_chord_nearest((const double(*)[3])m.a, nearest);
+        tac_chord_spin(p->second, (const double(*)[3])nearest, own, w);
+        tac_accum_add(kinetic, .5 * p->mass * tac_dot(m.u, m.u));
+        tac_accum_add(kinetic, .5 * tac_dot(own, w));
+        tac_accum_add(gravity, -p->mass * tac_dot(sim->scene->settings->gravity, m.c));
+        tac_cross(arm, m.c, m.u);
+        for (int i = 0; i < 3; i++) {
+            tac_accum_add(&momentum[i], p->mass * m.u[i]);
+            tac_accum_add(&angular[i], p->mass * arm[i]);
+            tac_accum_add(&angular[i], own[i]);
+        }
+    }
+}
+
+void tac_rigid_kinetic(const struct tac_rigid *r, struct tac_accum *kinetic)
+{
+    for (size_t k = 0; k < r->count; k++) {
+        const struct tac_rigid_motion *m = &r->motion[k];
+        tac_accum_add(kinetic, .5 * r->piece[k].mass * tac_dot(m->u, m->u));
+        tac_accum_add(kinetic, turning_energy(&r->piece[k], (const double(*)[3])m->b));
+    }
+}
+
+/* ---- making ---- */
+
+static enum tac_err allocate(struct tac_sim *sim, size_t n)
+{
+    enum tac_err err;
+    struct tac_rigid *r = &sim->rigid;
+    const struct tac_settings *s = sim->scene->settings;
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->piece, &r->piece));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->motion, &r->motion));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->start, &r->start));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->before, &r->before));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->heap, &r->heap));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->at, &r->at));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->plan, &r->plan));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->listed, &r->listed));
+    TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *r->local, &r->local));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->body_count, sizeof *r->of, &r->of));
+    for (tac_lid b = 0; b < s->body_count; b++)
+        r->of[b] = -1;
+done:
+    return err;
+}
+
+/* A body whose vertices begin at `first` of this rank, as the scene starts it. */
+static void add_body(struct tac_sim *sim, const struct tac_rigid_body *from, tac_lid first)
+{
+    struct tac_rigid *r = &sim->rigid;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    const struct tac_body *body = &sim->scene->settings->body[from->body];
+    const int32_t k = r->of[from->body] = (int32_t)r->count++;
+    struct tac_rigid_piece *p = &r->piece[k];
+    struct tac_rigid_motion *m = &r->motion[k];
+    *p = (struct tac_rigid_piece){.first = first,
+                                  .end = first + (body->vertex_end - body->vertex_begin),
+                                  .body = from->body,
+                                  .mass = from->mass,
+                                  .inverse = 1 / from->mass};
+    memcpy(m->c, from->center, sizeof m->c);
+    memcpy(m->u, body->velocity, sizeof m->u);
+    memcpy(m->a, from->axis, sizeof m->a);
+    for (int a = 0; a < 3; a++) {
+        p->second[a] = from->second[a];
+        p->around[a] = 1 / from->second[a];
+        tac_cross(m->b[a], body->angular_velocity, m->a[a]);
+    }
+    for (tac_lid i = p->first; i < p->end; i++) {
+        double arm[3];
+        tac_sub(arm, &mesh->x[3 * (size_t)i], m->c);
+        for (int a = 0; a < 3; a++)
+            r->local[3 * (size_t)i + (size_t)a] = tac_dot(m->a[a], arm);
+        sim->state.vel[i].w = -sim->model->w_ever[i];
+        sim->state.mass[i] = 0;
+    }
+}
+
+enum tac_err tac_rigid_create(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_scene *scene = sim->scene;
+    struct tac_rigid *r = &sim->rigid;
+    const size_t n = (size_t)scene->settings->rigid_count;
+    if (n == 0)
+        return TAC_OK;
+    TAC_TRY(allocate(sim, n));
+    for (tac_lid i = 0, b, end; i < sim->state.owned; i = end) {
+        b = scene->mesh->vertex_body[i];
+        for (end = i + 1; end < sim->state.owned && scene->mesh->vertex_body[end] == b;)
+            end++;
+        const struct tac_body *body = &scene->settings->body[b];
+        if (body->rigid < 0)
+            continue;
+        TAC_CHECK(end - i == body->vertex_end - body->vertex_begin); /* a rank owns all of it */
+        add_body(sim, &scene->settings->rigid[body->rigid], i);
+    }
+    tac_rigid_order(r);
+    r->too_fast.place = -1;
+    const struct tac_book nothing = sim->books.book;
+    for (size_t k = 0; k < r->count; k++)
+        plan_body(sim, (int32_t)k, 0);
+    sim->books.book = nothing;
+    err = tac_rigid_error(sim);
+done:
+    return err;
+}
+
+void tac_rigid_destroy(struct tac_rigid *r)
+{
+    free(r->piece);
+    free(r->motion);
+    free(r->start);
+    free(r->before);
+    free(r->local);
+    free(r->of);
+    free(r->heap);
+    free(r->at);
+    free(r->plan);
+    free(r->listed);
+}

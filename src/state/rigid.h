@@ -1,0 +1,50 @@
+/* rigid.h: the state of the rigid bodies that a rank owns (docs/explanation/rigid.md).
+ *
+ * A body is a centre and three axes, which move along straight lines from one plan to the next: then the axes are a
+ * rotation at t1, and nearly one before. Its vertices are ordinary ones, with positions, velocities and paths, but the
+ * plan gives them their velocities, and their inverse masses are negative: an impulse on such a vertex moves the body.
+ */
+#ifndef TACTUS_STATE_RIGID_H
+#define TACTUS_STATE_RIGID_H
+
+#include <stddef.h>
+#include <tactus/base.h>
+
+/* What changes. At t, as the state of a vertex. */
+struct tac_rigid_motion {
+    double c[3], u[3];       /* centre, m, and its velocity, m/s */
+    double a[3][3], b[3][3]; /* a[k]: what principal axis k has become; b[k]: its rate, 1/s */
+    tac_time t, t1;          /* quanta; t1: when the axes will be a rotation */
+};
+
+/* What stays. */
+struct tac_rigid_piece {
+    tac_lid first, end; /* its vertices of this rank, all of them */
+    tac_lid body;
+    double mass, second[3];    /* kg, kg m^2 */
+    double inverse, around[3]; /* 1 / mass, 1 / second */
+};
+
+struct tac_rigid {
+    size_t count;                    /* bodies of this rank, ascending */
+    struct tac_rigid_piece *piece;   /* owned, (count) */
+    struct tac_rigid_motion *motion; /* owned, (count) */
+    struct tac_rigid_motion *start;  /* owned, (count): at the window's start */
+    struct tac_rigid_motion *before; /* owned, (count): before the kicks of tac_books.kept_at */
+    double *local;                   /* owned, (V, 3): coordinates of their vertices along the axes, m */
+    int32_t *of;                     /* owned, (bodies): a body's place here, or -1 */
+    /* The next t1 of each body: a heap by (t1, place), and where each body is in it. */
+    int32_t *heap, *at; /* owned, (count) */
+    /* Those that plan at the end of this instant. */
+    size_t planning;
+    int32_t *plan;    /* owned, (count) */
+    tac_time *listed; /* owned, (count): the last instant for which it was listed */
+    /* The first plan of a pass for which no chord was short enough. */
+    struct {
+        int32_t place; /* of the body; -1: there was none */
+        tac_time t;
+        double spin; /* rad/s */
+    } too_fast;
+};
+
+#endif
