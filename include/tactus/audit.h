@@ -69,7 +69,7 @@ enum tac_audit_end {
     TAC_AUDIT_FINISHED,
     TAC_AUDIT_STOPPED, /* with a checkpoint, to be gone on with */
     TAC_AUDIT_FAILED,
-    TAC_AUDIT_RUNNING, /* it seems to run still, as far as this machine can see */
+    TAC_AUDIT_RUNNING, /* it seems to be running, as far as this machine can find */
     TAC_AUDIT_KILLED   /* its process is gone */
 };
 

@@ -121,8 +121,8 @@ void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...) __attribute__((
 enum tac_err tac_agree(struct tac_ctx *ctx, enum tac_err err);
 
 /* Local. Replaces control characters in `text` by '?'. Text from files and command lines is printed on terminals, which
- * such characters could control. The sentences of tac_fail() and tac_warn() have been treated in this way already.
- * Returns `text`. */
+ * such characters could control. The sentences of tac_fail() and tac_warn() have been treated already. Returns
+ * `text`. */
 char *tac_tame(char *text);
 
 /* Collective. Does the same after a step that all ranks take in HDF5 together. If it failed on some ranks only, all

@@ -1,7 +1,7 @@
 /* tactus/exempt.h: pairs of bodies that nothing keeps apart, because no vertex of them is ever free.
  *
- * Scripted bodies may pass through each other and through fixed bodies, because neither could give way.  Such pairs are
- * no contact pairs, and the audit proves nothing about them.  `tactus check` and `tactus audit` name them, so that no
+ * Scripted bodies may pass through each other and through fixed bodies, because neither can yield.  Such pairs are no
+ * contact pairs, and the audit proves nothing about them.  `tactus check` and `tactus audit` name them, so that no
  * reader takes them for proven, and list where they cross.  Only single instants are examined for this.
  *
  *     TAC_TRY(tac_exempt_create(ctx, scene, &exempt));

@@ -453,7 +453,7 @@ tac_time tac_scene_quanta(const struct tac_scene *scene, double t_s);
 void tac_motion_place(const struct tac_scene *scene, const struct tac_motion *motion, const double origin[3],
                       tac_time t, double x[3]);
 
-/* Where a motion is in its knots: at knot `from`, or this share of the way from it to the next one. */
+/* Where a motion is in its knots: at knot `from`, or at this share of the distance from it to the next one. */
 struct tac_motion_at {
     bool before; /* the first knot */
     tac_lid from;

@@ -117,7 +117,7 @@ static bool separated_by_any_plane(const struct tac_ccd_problem *problem, const 
 }
 
 /* Does a plane surely part the box's hull from the ball of the separation?  Tried are the normal of the primitives in
- * the box's middle, then planes across ways to the nearest point. */
+ * the box's middle, then planes perpendicular to the directions to the nearest point. */
 static bool separated_along_planes(const struct tac_ccd_problem *problem, const struct filter *filter,
                                    const double f[3][CORNERS], int steps)
 {

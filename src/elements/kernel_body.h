@@ -217,7 +217,7 @@ struct NAME(bend) {
     REAL n1[3], n2[3], nn1, nn2, least, length, share_a, share_b;
 };
 
-/* All but length; the shares are still to be divided by |e|^2. */
+/* All but length; the shares have to be divided by |e|^2 afterwards. */
 static inline void NAME(bend_triangles)(const struct NAME(fold) * f, struct NAME(bend) * b)
 {
     for (int k = 0; k < 3; k++) {

@@ -274,7 +274,7 @@ static enum tac_err weigh_graph(void *state, struct tac_graph_rows *rows)
         if (!p->live)
             continue;
         /* By its first layer group alone: the deep ones tick so often that the few pairs that are pressed deep just now
-         * would have all the weight, and the next looks would find the ranks out of balance the other way. */
+         * would have all the weight, and at the next looks the ranks would be out of balance in the opposite sense. */
         TAC_TRY(
             add_pair(sim, rows, p, COST_PENALTY * rate_of(sim, tac_model_layer_group(sim->model, &p->form, 1, &last))));
     }

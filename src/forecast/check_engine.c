@@ -15,7 +15,7 @@ static enum tac_err fail_no_memory(struct tac_ctx *ctx)
     return tac_fail(ctx, TAC_ERR_RUN, "out of memory while describing the scene");
 }
 
-/* Rate classes, ascending period; free clocks may have thousands: the text shows the first dozen. */
+/* Lists the rate classes by ascending period. Free clocks may have thousands; the text shows the first dozen. */
 static enum tac_err describe_classes(struct tac_ctx *ctx, const struct tac_elastic *elastic, json_t *report, FILE *text)
 {
     enum { SHOWN = 12 };
@@ -95,7 +95,7 @@ done:
     return err;
 }
 
-/* How deep weight will press the layers; a warning where it is deeper than it should. */
+/* Reports how deep weight will press the layers, and warns if it is deeper than it should be. */
 static enum tac_err describe_rest(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                   json_t *report, FILE *text)
 {
@@ -127,7 +127,8 @@ done:
     return err;
 }
 
-/* Gravity that ticks less often than the first layers shakes what rests; friction gives way a little at each shake. */
+/* Warns of gravity that ticks less often than the first layers: it shakes resting bodies, and friction slips a little
+ * at each shake. */
 static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                    const struct tac_elastic *elastic, json_t *report, FILE *text)
 {

@@ -123,7 +123,7 @@ struct tac_implicit_contact {
     struct tac_foreseen *foreseen; /* owned: ascending by key */
     double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
     double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: nothing has a thickness */
-    bool adapts;                   /* kappa follows from materials and forces in the step under way */
+    bool adapts;                   /* kappa follows from materials and forces in the current step */
 };
 
 /* Lengths of the scene and the tolerances that follow from them. They are the same on all ranks. */

@@ -244,8 +244,8 @@ done:
     return err;
 }
 
-/* ---- what hangs together by no element should still lie near its neighbours: particles and first vertices of bodies
- * are threaded along a space-filling curve by weak edges ---- */
+/* ---- bodies without common elements should lie on the ranks of their neighbours: particles and first vertices of
+ * bodies are threaded along a space-filling curve by weak edges ---- */
 
 static const double THREAD = .25; /* in edges of elements */
 
