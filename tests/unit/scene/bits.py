@@ -32,7 +32,9 @@ def main():
             if "material" in body:
                 body["material"] += str(i)
             if not body.get("fixed"):
-                body.update(velocity=[0.1, 0.2, 0.3], angular_velocity=[1.1, 2.2, 3.3 * i], random_speed=[0.3, 0.7], seed=i)
+                body.update(velocity=[0.1, 0.2, 0.3], angular_velocity=[1.1, 2.2, 3.3 * i])
+            if not body.get("fixed") and not body.get("rigid"):
+                body.update(random_speed=[0.3, 0.7], seed=i)
             everything["bodies"].append(body)
     path = probe.write("everything.json", json.dumps(everything))
     tactus = os.environ["TACTUS"]
