@@ -88,8 +88,9 @@ enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
     enum tac_err err;
     struct tac_implicit_system *s = NULL;
     int solids = sim->scene->mesh->tetrahedron_count > 0;
-    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 1, sizeof *s, &s)));
-    sim->system = s;
+    err = tac_alloc(sim->ctx, 1, sizeof *s, &s);
+    sim->system = s; /* so that it is given back where another rank has no memory for it */
+    TAC_TRY(tac_agree(sim->ctx, err));
     TAC_TRY(tac_implicit_over_ranks(sim, &solids, 1, MPI_INT, MPI_MAX));
     s->solids = solids;
     TAC_TRY(tac_agree(sim->ctx, make_arrays(sim, s)));

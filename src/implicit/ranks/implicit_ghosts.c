@@ -137,7 +137,7 @@ enum tac_err tac_implicit_ghosts_keep(struct tac_implicit *sim)
     if (sim->halo == NULL)
         return TAC_OK;
     TAC_TRY(tac_agree(sim->ctx, tac_halo_prune(sim->halo)));
-    TAC_TRY(tac_halo_subscribe(sim->halo));
+    TAC_TRY(tac_agree(sim->ctx, tac_halo_subscribe(sim->halo)));
     TAC_TRY(tac_implicit_ghosts_refresh(sim));
 done:
     return err;
@@ -186,7 +186,7 @@ enum tac_err tac_implicit_ghosts_create(struct tac_implicit *sim)
     err = err ? err : tac_halo_create(sim->ctx, sim->scene, false, sim->halo);
     TAC_TRY(tac_agree(sim->ctx, err));
     enter_arrays(sim);
-    TAC_TRY(tac_halo_subscribe(sim->halo));
+    TAC_TRY(tac_agree(sim->ctx, tac_halo_subscribe(sim->halo)));
 done:
     return err;
 }
