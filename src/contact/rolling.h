@@ -33,8 +33,8 @@ struct tac_rolling_tick {
 /* Local. Adds to slip [m] what the turns of a tick contribute. born: the pair has no state yet. */
 void tac_rolling_follow(struct tac_rolling_values *r, const struct tac_turns *turns, const double n[3], bool born,
                         double apart[3], double slip[3]);
-/* Local. Computes the impulses of torque on both grains, N m s: those of friction j [N s] and of the two springs. apart:
- * as tac_rolling_follow() gave it. */
+/* Local. Computes the impulses of torque on both grains, N m s: those of friction j [N s] and of the two springs.
+ * apart: as tac_rolling_follow() gave it. */
 void tac_rolling_torque(const struct tac_model *model, const struct tac_form *form, const tac_lid v[2],
                         struct tac_rolling_values *r, const struct tac_turns *turns, const double n[3],
                         const double apart[3], const struct tac_rolling_tick *tick, const double j[3],
