@@ -312,7 +312,8 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)
             j[c] += entry->h_s * pull[c];
-        along += entry->stiffness * tac_dot(u, slip);
+        if (*slides)
+            along += entry->stiffness * tac_dot(u, slip);
     }
     double size = sqrt(tac_dot(j, j));
     if (*slides)

@@ -9,6 +9,7 @@
 #include "integrators/integrator.h"
 #include "partition/graph_rows.h"
 #include "partition/part.h"
+#include "state/spin.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,8 @@ static void view_state(void *state, struct tac_state_view *out)
                                    .id = sim->scene->mesh->part ? sim->scene->mesh->part->vertex_id : NULL,
                                    .velocity = sim->state.vel->v,
                                    .stride = sizeof *sim->state.vel,
+                                   .spin = sim->state.spin != NULL ? sim->state.spin->w : NULL,
+                                   .spin_stride = sizeof *sim->state.spin,
                                    .impulse = sim->state.impulse,
                                    .impulse_rest = sim->immovable.rest,
                                    .counters = &sim->books.counters};

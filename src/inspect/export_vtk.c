@@ -93,9 +93,11 @@ static enum tac_err append_fields(struct file *f, const struct tac_export_frame 
             continue;
         if (at == TAC_AT_CELLS)
             TAC_TRY(append_cells(f, info, frame->field[k]));
-        else
-            TAC_TRY(append_array(f, info->name, type_of(info), 1, f->r->vertex_count, tac_field_row_bytes(info),
-                                 frame->field[k]));
+        else {
+            const int columns = info->columns > 0 ? info->columns : 1;
+            TAC_TRY(append_array(f, info->name, type_of(info), columns, f->r->vertex_count,
+                                 tac_field_row_bytes(info) / (size_t)columns, frame->field[k]));
+        }
     }
 done:
     return err;

@@ -34,6 +34,8 @@ struct tac_state_view {
     const tac_gid *id;      /* (owned) ascending; NULL: 0, 1, ... */
     const double *velocity; /* velocity of the first vertex, m/s */
     size_t stride;          /* bytes to the next one's */
+    const double *spin;     /* of the first vertex, rad/s; NULL: nothing rolls */
+    size_t spin_stride;     /* bytes to the next one's */
     double *impulse;        /* (owned, 3): contact impulses since they were last set to 0, N s */
     double *impulse_rest; /* (owned, 3): small parts that belong to the impulses: add them, and set both to 0 together;
                              NULL: none */

@@ -382,6 +382,16 @@ done:
     return err;
 }
 
+/* How grains turn; 0 of all that does not roll. */
+static void fill_spins(struct filling *f, size_t count)
+{
+    struct tac_state_view view = {.spin = NULL};
+    double *spin = f->fields->data[TAC_DATA_SPIN];
+    f->sim->integrator->view(f->sim->state, &view);
+    for (size_t i = 0; i < count && view.spin != NULL; i++)
+        memcpy(&spin[3 * i], (const char *)view.spin + i * view.spin_stride, 3 * sizeof *spin);
+}
+
 static void fill_values(struct filling *f, struct tac_frame *frame, unsigned asked)
 {
     const struct tac_local_mesh *whole = f->sim->whole->mesh;
@@ -396,6 +406,8 @@ static void fill_values(struct filling *f, struct tac_frame *frame, unsigned ask
     const unsigned of_solids = whole->tetrahedron_count > 0 ? 1u << TAC_OUTPUT_STRAIN : 0;
     if (asked & (1u << TAC_OUTPUT_STRESS | 1u << TAC_OUTPUT_PLASTIC | of_solids))
         f->sim->integrator->elements(f->sim->state, visit_element, f);
+    if (asked & 1u << TAC_OUTPUT_SPIN)
+        fill_spins(f, (size_t)frame->count);
     for (tac_lid i = 0; i < frame->count && asked & 1u << TAC_OUTPUT_RANK; i++)
         ((int32_t *)f->fields->data[TAC_DATA_RANK])[i] = f->sim->ctx->rank;
     for (int k = 0; k < TAC_DATASETS; k++) {

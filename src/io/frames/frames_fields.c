@@ -21,6 +21,7 @@ static const struct tac_field_info info[TAC_DATASETS] = {
     {"plastic_angle", "rad", CELL, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_PLASTIC},
     {"contact_pressure", "Pa", VERTEX, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_PRESSURE},
     {"rank", NULL, VERTEX, TAC_VALUE_INT32, 0, 1u << TAC_OUTPUT_RANK},
+    {"spin", "rad/s", VERTEX, TAC_VALUE_DOUBLE, 3, 1u << TAC_OUTPUT_SPIN},
     {"contacts_kind", NULL, CONTACT, TAC_VALUE_INT32, 0, 0},
     {"contacts_vertices", NULL, CONTACT, TAC_VALUE_INT64, 4, 0},
     {"contacts_place", "m", CONTACT, TAC_VALUE_DOUBLE, 3, 0},

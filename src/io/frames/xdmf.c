@@ -86,8 +86,8 @@ static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, i
         if (!(fields >> k & 1) || f->at == TAC_AT_CONTACTS)
             continue;
         snprintf(path, sizeof path, "/frames/%06" PRId64 "/%s", index, f->name);
-        TAC_TRY(add_field(ctx, out, f->at == TAC_AT_CELLS ? cells : 0, f->name, false,
-                          f->value == TAC_VALUE_FLOAT ? "Float" : "Int", 4, path));
+        TAC_TRY(add_field(ctx, out, f->at == TAC_AT_CELLS ? cells : 0, f->name, f->columns == 3,
+                          f->value == TAC_VALUE_INT32 ? "Int" : "Float", f->value == TAC_VALUE_DOUBLE ? 8 : 4, path));
     }
 done:
     return err;

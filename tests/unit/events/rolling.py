@@ -41,7 +41,7 @@ def tactus(*words, ranks=1):
 
 def write(name, scene):
     with open(name + ".json", "w") as out:
-        json.dump({"format": "tactus-scene/1", **scene}, out)
+        json.dump({"format": "tactus-scene/1", "output": {"fields": ["spin"]}, **scene}, out)
 
 
 def run(name, scene):
@@ -52,8 +52,9 @@ def run(name, scene):
     with h5py.File(name + ".run/frames.h5", "r") as f:
         frames = [f["frames"][k] for k in sorted(f["frames"])]
         t, x, v = (np.array([frame[key][()] for frame in frames]) for key in ("time", "position", "velocity"))
+        spin = frames[-1]["spin"][()]
     with h5py.File(name + ".run/checkpoint.h5", "r") as f:
-        spin = f["state/past"][:, 3:] if "state/past" in f else f[find(f, "past")][:, 3:]
+        check((f[find(f, "past")][:, 3:] == spin).all() and spin.shape == (x.shape[1], 3), "the checkpoint has the spin of the frame")
     with open(name + ".run/energy.csv") as file:
         rows = [{k: float(v or "nan") for k, v in row.items()} for row in csv.DictReader(file)]
     return t, x, v, spin, rows
@@ -134,7 +135,7 @@ def same(a, b):
 def bits():
     heap = {"name": "heap", "mass": 0.01, "rolls": True, "radius": 0.02, "spin": [3, 2, 1], "velocity": [0.5, 0, 0.2], "position": [0, 0.09, 0],
             "rotation": [0, 20, 10], "mesh": {"kind": "points", "lattice": {"count": [3, 2, 3], "spacing": 0.05}}}
-    write("bits", {"time": {"end": 0.25, "frame": 0.0625}, "gravity": [0, -G, 0], "bodies": [heap, PLANE],
+    write("bits", {"output": {"fields": ["spin", "rank"]}, "time": {"end": 0.25, "frame": 0.0625}, "gravity": [0, -G, 0], "bodies": [heap, PLANE],
                    "contact": {"thickness": 0.002, "stiffness": 500, "friction": {"static": 0.5, "kinetic": 0.3}, "rolling": 0.02, "twisting": 0.01}})
     for ranks in (1, 2, 3):
         r = tactus("run", "bits.json", "-o", "bits-%d.run" % ranks, "--quiet", ranks=ranks)

@@ -35,6 +35,8 @@ def main():
                 body.update(velocity=[0.1, 0.2, 0.3], angular_velocity=[1.1, 2.2, 3.3 * i])
             if not body.get("fixed") and not body.get("rigid"):
                 body.update(random_speed=[0.3, 0.7], seed=i)
+            if body["mesh"]["kind"] in ("ball", "capsule"):
+                del body["radius"]  # the mesh' times the scale
             everything["bodies"].append(body)
     path = probe.write("everything.json", json.dumps(everything))
     tactus = os.environ["TACTUS"]
