@@ -294,8 +294,8 @@ TAC_FOUR_INLINE const struct tac_friction_entry *after(const struct tac_friction
 }
 
 /* Anchors pull as far as the budget allows; an anchor that cannot hold is moved along with the pair.  w_turning:
- * what turning adds to the inverse mass of the pair, 1/kg.  *slides: whether the pair slides; only where kinetic
- * friction is less than static. */
+ * what turning adds to the inverse mass of the pair, 1/kg.  *slides: whether the pair slides; NULL: kinetic
+ * friction is not less than static. */
 TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, const struct tac_near *near,
                              struct tac_friction_values *g, const struct tac_friction_entry *first,
                              const double slip[3], double w_turning, bool *slides, double j[3])
@@ -312,13 +312,13 @@ TAC_FOUR_INLINE void anchors(struct tac_friction *f, const struct tac_pair *p, c
         pull_of(f, p, near->n, g, entry, mass, slip, u, pull);
         for (int c = 0; c < 3; c++)
             j[c] += entry->h_s * pull[c];
-        if (*slides)
+        if (slides != NULL && *slides)
             along += entry->stiffness * tac_dot(u, slip);
     }
     double size = sqrt(tac_dot(j, j));
-    if (*slides)
+    if (slides != NULL && *slides) {
         *slides = along > 0;
-    else if (law->kinetic < law->friction && size > g->budget) {
+    } else if (slides != NULL && size > g->budget) {
         *slides = true;
         g->budget *= law->kinetic / law->friction;
     }
@@ -346,11 +346,16 @@ TAC_FOUR_INLINE void earn(struct tac_friction *f, const struct tac_pair *p, cons
                           const double slip[3], double w_turning, double j[3])
 {
     const struct tac_law *law = p->form.law;
-    bool slides = law->kinetic < law->friction && signbit(g->budget);
+    const bool apart = law->kinetic < law->friction;
+    bool slides = apart && signbit(g->budget);
     const double mu = slides ? law->kinetic : law->friction;
     g->stock[0] += impulse;
     const double earned = fabs(g->budget) + mu * impulse, most = mu * (g->stock[0] + g->stock[1]);
     g->budget = earned < most ? earned : most;
+    if (__builtin_expect(!apart, 1)) {
+        anchors(f, p, near, g, first, slip, w_turning, NULL, j);
+        return;
+    }
     anchors(f, p, near, g, first, slip, w_turning, &slides, j);
     if (slides)
         g->budget = -g->budget;
@@ -440,20 +445,36 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     memcpy(kick->w, near->w, sizeof kick->w);
 }
 
+/* The same with grains that turn; apart, so that all other pairs do without what only these need. */
+static __attribute__((noinline)) void rub_grains(struct tac_active *active, const struct tac_friction_entry *first,
+                                                 const struct tac_near *near, tac_time t, const double x[4][3],
+                                                 const struct tac_turns *turns, struct tac_friction_kick *kick)
+{
+    rub(active, first, near, t, x, turns, kick);
+}
+
 TAC_VERSIONS void tac_friction_tick_only(struct tac_active *active, const struct tac_layer_group *e,
                                          const struct tac_rate_group *c, double impulse, const struct tac_near *near,
                                          tac_time t, const double x[4][3], const struct tac_turns *turns)
 {
     const struct tac_friction_entry entry = entry_of(active, e, c, impulse, -1);
-    rub(active, &entry, near, t, x, turns, &active->friction->kick[active->friction->kick_count++]);
+    struct tac_friction_kick *kick = &active->friction->kick[active->friction->kick_count++];
+    if (__builtin_expect(turns != NULL, 0))
+        rub_grains(active, &entry, near, t, x, turns, kick);
+    else
+        rub(active, &entry, near, t, x, NULL, kick);
 }
 
 void tac_friction_tick(struct tac_active *active, struct tac_friction_kick *kick, tac_time t, const double x[4][3],
                        const struct tac_turns *turns)
 {
     const struct tac_friction *f = active->friction;
-    rub(active, &f->friction_entry[f->friction_state[kick->pair].head],
-        &active->kept[active->pair[kick->pair].kept].geometry.near, t, x, turns, kick);
+    const struct tac_friction_entry *first = &f->friction_entry[f->friction_state[kick->pair].head];
+    const struct tac_near *near = &active->kept[active->pair[kick->pair].kept].geometry.near;
+    if (__builtin_expect(turns != NULL, 0))
+        rub_grains(active, first, near, t, x, turns, kick);
+    else
+        rub(active, first, near, t, x, NULL, kick);
 }
 
 void tac_friction_close(struct tac_active *active)
