@@ -30,6 +30,7 @@ VIEWS = {
     "balloon": ("40", "--zoom", "1.1", "--azimuth", "10"),
     "soft-block": ("40", "--zoom", "1.3"),
     "stairs": ("20", "--zoom", "0.95"),
+    "dominoes": ("24", "--near=-0.05,0.02,0,0.11", "--azimuth", "25", "--elevation", "22"),
     "box-900": ("10", "--zoom", "1.1"),
 }
 INK, WALL, HOT, COLD = "#3b4148", "#8b9198", "#cf5b3a", "#2d7f89"

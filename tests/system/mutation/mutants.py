@@ -25,8 +25,8 @@ MUTANTS = [
         (".next = tac_single_above(pair->radius + pair->thickness),",
          ".next = tac_single_above(pair->radius + pair->thickness * listing->view->model->reach[3]),")]),
     ("ghost-late", "positions told to neighbours are one quantum old", "src/events/ranks/ranks.c", [
-        ("tac_position(&sim->state, &sim->scripts, g->v[i], t, x + 3 * i);",
-         "tac_position(&sim->state, &sim->scripts, g->v[i], t - 1, x + 3 * i);")]),
+        ("tac_position(&sim->state, &sim->scripts, g->v[i], t, x + n * i);",
+         "tac_position(&sim->state, &sim->scripts, g->v[i], t - 1, x + n * i);")]),
     ("straddling", "a pair of two ranks is a billionth stiffer on one of them", "src/events/windows/activate.c", [
         ("    p->next = tac_model_reach(sim->model, &p->form, 1);\n    for (int k = 0;",
          "    if (p->shared && sim->ctx->rank == 1)\n        p->form.stiffness *= 1 + 1e-9;\n"
