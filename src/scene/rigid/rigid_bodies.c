@@ -1,5 +1,6 @@
 /* rigid_bodies.c: reads which bodies are rigid, and computes their mass and axes (docs/explanation/rigid.md). */
 #include "mesh/moments.h"
+#include "scene/period.h"
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -229,6 +230,17 @@ static void share_mass(struct tac_reader *reader, const struct tac_body *body, c
         mesh->mass[v] /= bound;
 }
 
+/* The engine divides by masses and moments, and by their products; so they stay far from where doubles end. A number
+ * that is none fails too. */
+static bool within_range(const struct tac_rigid_body *rigid)
+{
+    const double least = 1e-100, most = 1e100;
+    bool within = rigid->mass >= least && rigid->mass <= most;
+    for (int k = 0; k < 3; k++)
+        within = within && rigid->second[k] >= least && rigid->second[k] <= most;
+    return within;
+}
+
 enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid index, const char *where)
 {
     enum tac_err err = TAC_OK;
@@ -267,6 +279,13 @@ enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid index, cons
         rigid->second[k] = scale * m.second[k];
         memcpy(rigid->axis[k], m.axis[k], sizeof m.axis[k]);
     }
+    if (!within_range(rigid))
+        TAC_TRY(
+            tac_scene_fail(reader, place,
+                           "gives \"%.60s\" a mass of %.3g kg and second moments from %.3g to %.3g kg m^2; they must "
+                           "be from 1e-100 to 1e+100",
+                           body->name, rigid->mass, fmin(rigid->second[0], fmin(rigid->second[1], rigid->second[2])),
+                           fmax(rigid->second[0], fmax(rigid->second[1], rigid->second[2]))));
     share_mass(reader, body, rigid);
 done:
     free(sums);
@@ -326,6 +345,9 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
         return tac_scene_fail(reader, place,
                               "is not possible with integrator.kind implicit yet; use the asynchronous integrator, or "
                               "a stiff \"solid\"");
+    if (tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
+        return tac_scene_fail(reader, "clocks.rigid_s", "is %g s, under 2^12 quanta (%g s); make it longer",
+                              s->clocks.rigid_s, 4096 * s->quantum_s);
     if (s->two_d)
         return tac_scene_fail(reader, place, "is not possible in a 2D scene; give it some extent along z");
     if (s->discovery.mode == TAC_DISCOVER_KDS)
