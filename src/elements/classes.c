@@ -1,22 +1,11 @@
 /* classes.c: sorts elements into rate classes, and lists the vertices of each class (docs/reference/engine.md, State
  * and clocks).
  */
+#include "base/compare.h"
 #include "elements/elastic_builder.h"
 #include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_times(const void *a, const void *b)
-{
-    tac_time x = *(const tac_time *)a, y = *(const tac_time *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_lids(const void *a, const void *b)
-{
-    tac_lid x = *(const tac_lid *)a, y = *(const tac_lid *)b;
-    return (x > y) - (x < y);
-}
 
 size_t tac_class_of(const struct tac_elastic *el, tac_time period)
 {
@@ -51,7 +40,7 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
         all[n++] = b->loads.period[e];
     if (gravity)
         all[n++] = gravity;
-    qsort(all, n, sizeof *all, compare_times);
+    qsort(all, n, sizeof *all, tac_compare_int64);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || all[i] != all[i - 1])
             all[distinct++] = all[i];
@@ -205,9 +194,9 @@ static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r,
             TAC_TRY(list_vertex(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
         }
     if (r->vertex_count)
-        qsort(r->vertex, r->vertex_count, sizeof *r->vertex, compare_lids);
+        qsort(r->vertex, r->vertex_count, sizeof *r->vertex, tac_compare_int32);
     if (r->damped_count)
-        qsort(r->damped, r->damped_count, sizeof *r->damped, compare_lids);
+        qsort(r->damped, r->damped_count, sizeof *r->damped, tac_compare_int32);
 done:
     return err;
 }
@@ -250,7 +239,7 @@ static enum tac_err list_pushed(struct builder *b, struct tac_rate_class *r, tac
             r->pushed[r->pushed_count++] = v;
     }
     if (r->pushed_count)
-        qsort(r->pushed, r->pushed_count, sizeof *r->pushed, compare_lids);
+        qsort(r->pushed, r->pushed_count, sizeof *r->pushed, tac_compare_int32);
     for (size_t k = 0; k < r->pushed_count; k++)
         if (k == 0 || r->pushed[k] != r->pushed[k - 1])
             r->pushed[distinct++] = r->pushed[k];

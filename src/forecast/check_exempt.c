@@ -1,5 +1,6 @@
 /* check_exempt.c: the part of `tactus check` about pairs of bodies that nothing keeps apart; it finds where scripts
  * take them through each other. */
+#include "base/compare.h"
 #include "state/scripts.h"
 #include <tactus/check.h>
 #include <tactus/exempt.h>
@@ -9,12 +10,6 @@
 
 enum { MOST_INSTANTS = 256 };
 #define MOST_ELEMENTS 4e7 /* times instants: some seconds */
-
-static int compare_times(const void *a, const void *b)
-{
-    const tac_time p = *(const tac_time *)a, q = *(const tac_time *)b;
-    return (p > q) - (p < q);
-}
 
 /* Knots of the scripts, and instants between the first and the last of them: ascending; returns how many. */
 static int choose_instants(const struct tac_scene *scene, tac_time t[MOST_INSTANTS])
@@ -37,7 +32,7 @@ static int choose_instants(const struct tac_scene *scene, tac_time t[MOST_INSTAN
     const int between = most - count;
     for (int i = 0; i < between && last >= first; i++)
         t[count++] = first + (last - first) / (between > 1 ? between - 1 : 1) * i;
-    qsort(t, (size_t)count, sizeof *t, compare_times);
+    qsort(t, (size_t)count, sizeof *t, tac_compare_int64);
     int kept = 0;
     for (int i = 0; i < count; i++)
         if (kept == 0 || t[i] > t[kept - 1])

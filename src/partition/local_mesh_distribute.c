@@ -1,4 +1,5 @@
 /* local_mesh_distribute.c: makes the directory of owners, and sends the pieces to them. */
+#include "base/compare.h"
 #include "partition/local_mesh.h"
 
 #include <stdlib.h>
@@ -58,19 +59,13 @@ enum tac_err tac_directory_owners(struct tac_ctx *ctx, enum tac_err err, const s
     return err;
 }
 
-static int compare_lids(const void *a, const void *b)
-{
-    const tac_lid *p = a, *q = b;
-    return (*p > *q) - (*p < *q);
-}
-
 static tac_lid find_motion(const struct tac_scene *common, tac_gid id)
 {
     const tac_lid vertex = (tac_lid)id;
     for (tac_lid m = 0; m < common->mesh->moved_count; m++) {
         const struct tac_moved *moved = &common->mesh->moved[m];
         if (moved->vertex_count > 0 &&
-            bsearch(&vertex, moved->vertex, (size_t)moved->vertex_count, sizeof vertex, compare_lids) != NULL)
+            bsearch(&vertex, moved->vertex, (size_t)moved->vertex_count, sizeof vertex, tac_compare_int32) != NULL)
             return m;
     }
     return -1;

@@ -1,4 +1,5 @@
 /* select.c: selects the vertices of a body that a motion or a load acts on. */
+#include "base/compare.h"
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -24,12 +25,6 @@ static enum tac_err select_all(struct tac_reader *reader, tac_lid index, struct 
     return TAC_OK;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const tac_lid *p = a, *q = b;
-    return (*p > *q) - (*p < *q);
-}
-
 static enum tac_err select_indices(struct tac_reader *reader, const json_t *list, const char *where, tac_lid body_index,
                                    struct tac_selection *selection)
 {
@@ -53,7 +48,7 @@ static enum tac_err select_indices(struct tac_reader *reader, const json_t *list
         TAC_TRY(tac_integer(reader, json_array_get(list, i), place, 0, vertices - 1, &index));
         selection->vertex[selection->count++] = body->vertex_begin + (tac_lid)index;
     }
-    qsort(selection->vertex, count, sizeof(tac_lid), by_id);
+    qsort(selection->vertex, count, sizeof(tac_lid), tac_compare_int32);
     for (size_t i = 1; i < count; i++)
         if (selection->vertex[i] == selection->vertex[i - 1])
             TAC_TRY(tac_scene_fail(reader, where, "lists vertex %d twice; list it once",

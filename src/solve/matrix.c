@@ -1,5 +1,6 @@
 /* matrix.c: makes the structure of a matrix that is a sum over stencils, and adds the stencils. */
 #include "solve/matrix.h"
+#include "base/compare.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,12 +49,6 @@ done:
     return err;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
-    return (x > y) - (x < y);
-}
-
 struct named {
     tac_gid id;
     tac_lid node;
@@ -92,7 +87,7 @@ static enum tac_err make_row(struct tac_ctx *ctx, struct making *m, tac_lid i, s
         err = tac_fail(ctx, TAC_ERR_RUN, "the matrix has more than %d blocks on one rank; take more ranks", SAME);
         goto done;
     }
-    qsort(m->found, n, sizeof *m->found, by_id);
+    qsort(m->found, n, sizeof *m->found, tac_compare_int64);
     TAC_TRY(tac_grow(ctx, &matrix->column, &m->column_capacity, begin + n, sizeof *matrix->column));
     for (size_t k = 0; k < n; k++) {
         matrix->column[begin + k] = m->found[k].node;

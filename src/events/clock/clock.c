@@ -1,5 +1,6 @@
 /* clock.c: which forces are due at an instant (docs/explanation/method.md, Time and order): with nested clocks this
  * follows from the trailing zeros of the time, with free clocks from a heap. */
+#include "base/compare.h"
 #include "events/rigid/rigid_motion.h"
 #include <stdlib.h>
 
@@ -113,12 +114,6 @@ static tac_time next_nested(struct tac_sim *sim, tac_time t, tac_time limit)
     return next;
 }
 
-static int compare_indices(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static tac_time next_free(struct tac_sim *sim, tac_time limit)
 {
     if (sim->clocks.heap_count == 0 || sim->clocks.heap[0].t > limit)
@@ -136,9 +131,10 @@ static tac_time next_free(struct tac_sim *sim, tac_time limit)
     }
     /* Classes are numbered by period, so ascending index is the order of the force key. */
     if (sim->clocks.due_elastic_count > 1)
-        qsort(sim->clocks.due_elastic, sim->clocks.due_elastic_count, sizeof *sim->clocks.due_elastic, compare_indices);
+        qsort(sim->clocks.due_elastic, sim->clocks.due_elastic_count, sizeof *sim->clocks.due_elastic,
+              tac_compare_int32);
     if (sim->clocks.due_group_count > 1)
-        qsort(sim->clocks.due_group, sim->clocks.due_group_count, sizeof *sim->clocks.due_group, compare_indices);
+        qsort(sim->clocks.due_group, sim->clocks.due_group_count, sizeof *sim->clocks.due_group, tac_compare_int32);
     return next;
 }
 

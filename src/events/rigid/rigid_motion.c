@@ -1,5 +1,6 @@
 /* rigid_motion.c: the motion of rigid bodies: kicks, plans, and what is kept of them for a window. */
 #include "events/rigid/rigid_motion.h"
+#include "base/compare.h"
 #include "events/forces/vertex_position.h"
 #include "scene/period.h"
 #include "state/chord.h"
@@ -186,12 +187,6 @@ static void plan_body(struct tac_sim *sim, int32_t k, tac_time t)
     }
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 void tac_rigid_plan(struct tac_sim *sim, tac_time t)
 {
     struct tac_rigid *r = &sim->rigid;
@@ -204,7 +199,7 @@ void tac_rigid_plan(struct tac_sim *sim, tac_time t)
         set_end(r, k, TAC_TIME_NEVER);
     }
     if (r->planning > 1)
-        qsort(r->plan, r->planning, sizeof *r->plan, compare_places);
+        qsort(r->plan, r->planning, sizeof *r->plan, tac_compare_int32);
     for (size_t n = 0; n < r->planning; n++)
         plan_body(sim, r->plan[n], t);
     sim->books.counters.rigid_plans += (int64_t)r->planning;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/compare.h"
 #include "io/checkpoint/checkpoint_table.h"
 
 static const char MAGIC[8] = {'T', 'A', 'C', 'T', 'U', 'S', 'C', 'P'};
@@ -110,12 +111,6 @@ int64_t tac_checkpoint_number(const char *name)
     return n >= 6 && n <= 18 && strcmp(digits + n, ".h5") == 0 ? strtoll(digits, NULL, 10) : -1;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t **list, size_t *count)
 {
     enum tac_err err = TAC_OK;
@@ -137,7 +132,7 @@ enum tac_err tac_checkpoint_list(struct tac_ctx *ctx, const char *dir, int64_t *
     if (errno != 0)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "cannot read the folder '%.1000s': %s", dir, strerror(errno)));
     if (*count > 0)
-        qsort(*list, *count, sizeof **list, compare_numbers);
+        qsort(*list, *count, sizeof **list, tac_compare_int64);
 done:
     closedir(folder);
     return err;

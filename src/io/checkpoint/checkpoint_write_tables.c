@@ -1,5 +1,6 @@
 /* checkpoint_write_tables.c: writes the tables of a checkpoint: fills the rows of each, and sends them to the ranks
  * that write them, in the file's order, which is the same for any number of ranks. */
+#include "base/compare.h"
 #include "base/exchange.h"
 #include "io/checkpoint/checkpoint_room.h"
 
@@ -215,12 +216,6 @@ done:
 
 /* ---- what the tables hold, and in which order ---- */
 
-static int compare_first(const void *a, const void *b)
-{
-    tac_gid x = *(const tac_gid *)a, y = *(const tac_gid *)b;
-    return (x > y) - (x < y);
-}
-
 /* The file's order of pairs: by their first vertex, then by key; the same for any number of ranks. */
 static int compare_pairs(const void *a, const void *b)
 {
@@ -271,7 +266,7 @@ static enum tac_err write_vertices(struct tac_ctx *ctx, struct tac_checkpoint_wr
                                   sizeof(struct tac_vertex_record),
                                   offsetof(struct tac_vertex_record, id),
                                   c->vertex_total,
-                                  compare_first};
+                                  tac_compare_int64};
     return tac_checkpoint_write_by_id(ctx, w, TAC_VERTEX_COLUMNS, 7, &r);
 }
 
@@ -292,7 +287,7 @@ static enum tac_err write_past(struct tac_ctx *ctx, struct tac_checkpoint_writer
                                   sizeof(struct tac_past_record),
                                   offsetof(struct tac_past_record, id),
                                   c->vertex_total,
-                                  compare_first};
+                                  tac_compare_int64};
     return c->has_past ? tac_checkpoint_write_by_id(ctx, w, TAC_PAST_COLUMNS, 1, &r) : TAC_OK;
 }
 
@@ -321,7 +316,7 @@ static enum tac_err write_elements(struct tac_ctx *ctx, struct tac_checkpoint_wr
                                   sizeof(struct tac_element_record),
                                   offsetof(struct tac_element_record, id),
                                   all,
-                                  compare_first};
+                                  tac_compare_int64};
     return tac_checkpoint_write_by_id(ctx, w, column, 1, &r);
 }
 
@@ -345,7 +340,7 @@ done:
     err = tac_checkpoint_write_table(ctx, w, TAC_SCRIPT_COLUMNS, tac_checkpoint_script_columns(c), err,
                                      &(struct tac_records){copy_record, &(struct array){(char *)row, sizeof *row}, n,
                                                            sizeof *row, offsetof(struct tac_script_record, vertex),
-                                                           c->vertex_total, compare_first});
+                                                           c->vertex_total, tac_compare_int64});
     free(row);
     return err;
 }
@@ -456,7 +451,7 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
                                        sizeof *c->rigid.row,
                                        offsetof(struct tac_rigid_row, vertex),
                                        c->vertex_total,
-                                       compare_first};
+                                       tac_compare_int64};
     TAC_TRY(write_vertices(ctx, w, c));
     TAC_TRY(write_past(ctx, w, c));
     TAC_TRY(write_elements(ctx, w, TAC_TRIANGLE_COLUMNS, c->triangle_total, c->mesh.triangle_count, c->mesh.triangle_id,
