@@ -33,8 +33,7 @@ struct tac_rigid {
     struct tac_rigid_motion *before; /* owned, (count): before the kicks of tac_books.kept_at */
     double *local;                   /* owned, (V, 3): coordinates of their vertices along the axes, m */
     int32_t *of;                     /* owned, (bodies): a body's place here, or -1 */
-    /* The next t1 of each body: a heap by (t1, place), and where each body is in it. */
-    int32_t *heap, *at; /* owned, (count) */
+    struct tac_queue *ends;          /* owned: t1 of each body; NULL without rigid bodies (kds/queue.h) */
     /* Those that plan at the end of this instant. */
     size_t planning;
     int32_t *plan;    /* owned, (count) */

@@ -12,55 +12,10 @@
 enum { NEAREST_PART = 16 };
 enum { SHORTEST = 4096 }; /* quanta */
 
-/* ---- the order of chords' ends ---- */
-
-static bool is_before(const struct tac_rigid *r, int32_t a, int32_t b)
-{
-    const tac_time ta = r->motion[a].t1, tb = r->motion[b].t1;
-    return ta != tb ? ta < tb : a < b;
-}
-
-static void put(struct tac_rigid *r, size_t place, int32_t k)
-{
-    r->heap[place] = k;
-    r->at[k] = (int32_t)place;
-}
-
-/* Moves body k towards the top of the heap, as far as it belongs there. */
-static void rise(struct tac_rigid *r, int32_t k)
-{
-    size_t i = (size_t)r->at[k];
-    for (; i > 0 && is_before(r, k, r->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        put(r, i, r->heap[(i - 1) / 2]);
-    put(r, i, k);
-}
-
-static void sink(struct tac_rigid *r, int32_t k)
-{
-    size_t i = (size_t)r->at[k];
-    for (size_t child; (child = 2 * i + 1) < r->count; i = child) {
-        if (child + 1 < r->count && is_before(r, r->heap[child + 1], r->heap[child]))
-            child++;
-        if (!is_before(r, r->heap[child], k))
-            break;
-        put(r, i, r->heap[child]);
-    }
-    put(r, i, k);
-}
-
-/* Gives body k another end of its chord. */
-static void set_end(struct tac_rigid *r, int32_t k, tac_time t1)
-{
-    r->motion[k].t1 = t1;
-    rise(r, k);
-    sink(r, k);
-}
-
 void tac_rigid_order(struct tac_rigid *r)
 {
-    for (size_t k = 0; k < r->count; k++) { /* those before it are a heap */
-        put(r, k, (int32_t)k);
-        rise(r, (int32_t)k);
+    for (size_t k = 0; k < r->count; k++) {
+        tac_queue_set(r->ends, (int32_t)k, r->motion[k].t1);
         r->listed[k] = -1;
     }
     r->planning = 0;
@@ -169,7 +124,8 @@ static void plan_body(struct tac_sim *sim, int32_t k, tac_time t)
     tac_chord_momentum(p->second, a, (const double(*)[3])m->b, l);
     tac_chord_nearest(a, nearest);
     tac_chord_spin(p->second, (const double(*)[3])nearest, l, w);
-    set_end(r, k, choose_end(sim, k, w, t));
+    m->t1 = choose_end(sim, k, w, t);
+    tac_queue_set(r->ends, k, m->t1);
     const double tau = tac_state_seconds(&sim->state, m->t1 - t), had = turning_energy(p, (const double(*)[3])m->b);
     tac_chord_plan(p->second, a, (const double(*)[3])nearest, l, tau, m->b);
     const double work = turning_energy(p, (const double(*)[3])m->b) - had;
@@ -190,14 +146,8 @@ static void plan_body(struct tac_sim *sim, int32_t k, tac_time t)
 void tac_rigid_plan(struct tac_sim *sim, tac_time t)
 {
     struct tac_rigid *r = &sim->rigid;
-    const size_t kicked = r->planning;
-    for (size_t n = 0; n < kicked; n++) /* they will have another end: out of the way of those that are due */
-        set_end(r, r->plan[n], TAC_TIME_NEVER);
-    while (r->count > 0 && r->motion[r->heap[0]].t1 <= t) {
-        const int32_t k = r->heap[0];
+    for (int32_t k; r->count > 0 && tac_queue_due(r->ends, t + 1, &k);)
         list_for_plan(sim, k, t);
-        set_end(r, k, TAC_TIME_NEVER);
-    }
     if (r->planning > 1)
         qsort(r->plan, r->planning, sizeof *r->plan, tac_compare_int32);
     for (size_t n = 0; n < r->planning; n++)
@@ -298,8 +248,8 @@ static enum tac_err allocate(struct tac_sim *sim, size_t n)
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->motion, &r->motion));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->start, &r->start));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->before, &r->before));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->heap, &r->heap));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->at, &r->at));
+    TAC_TRY(tac_queue_create(sim->ctx, TAC_QUEUE_BINARY, &r->ends));
+    TAC_TRY(tac_queue_room(r->ends, n));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->plan, &r->plan));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->listed, &r->listed));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *r->local, &r->local));
@@ -380,8 +330,7 @@ void tac_rigid_destroy(struct tac_rigid *r)
     free(r->before);
     free(r->local);
     free(r->of);
-    free(r->heap);
-    free(r->at);
+    tac_queue_destroy(&r->ends);
     free(r->plan);
     free(r->listed);
 }

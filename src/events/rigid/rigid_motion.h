@@ -9,6 +9,7 @@
 
 #include "base/four.h"
 #include "events/sim.h"
+#include "kds/queue.h"
 #include <tactus/accum.h>
 
 /* Local. Makes the bodies as the scene starts them, and their first plans. */
@@ -18,7 +19,7 @@ void tac_rigid_destroy(struct tac_rigid *rigid);
 /* Local. When the next chord ends; TAC_TIME_NEVER if there is none. */
 static inline tac_time tac_rigid_next(const struct tac_rigid *rigid)
 {
-    return rigid->count > 0 ? rigid->motion[rigid->heap[0]].t1 : TAC_TIME_NEVER;
+    return rigid->count > 0 ? tac_queue_next(rigid->ends) : TAC_TIME_NEVER;
 }
 /* Local. Kicks vertex i of a rigid body by the impulse j [N s] at t. Returns the work, J. */
 double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3]) __attribute__((cold));
