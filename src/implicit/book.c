@@ -101,7 +101,7 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
             continue;
         sim->last_step.contacts++;
         sim->last_step.least_gap = fmin(sim->last_step.least_gap, sim->contact.touch[e].near.d - p->form.radius);
-        if (sim->contact.adapts)
+        if (tac_implicit_adapts(sim))
             sim->last_step.kappa = fmax(sim->last_step.kappa, tac_implicit_kappa(sim, p, sim->newton.kappa));
     }
     if (sim->ctx->size > 1 &&
@@ -188,7 +188,6 @@ static enum tac_err look_ahead(struct tac_implicit *sim, double *kappa)
         sim->newton.held[v] = !sim->scene->mesh->ever_free[v] && !tac_implicit_scripted(sim, v);
     sim->newton.pull = 0;
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
-    tac_implicit_choose_stiffness(sim);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
     tac_implicit_weigh_all(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));

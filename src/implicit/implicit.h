@@ -45,8 +45,8 @@ struct tac_implicit_pair {
     struct tac_barrier_pair form;
     double friction; /* mu of what does not slide */
     double kinetic;  /* mu of what slides; at most that */
-    double share; /* 1; where kappa is adaptive the least kappa that it may have; with weights of area the volume over
-                   * which it acts over s^^2, 1/m */
+    double share; /* where kappa is adaptive the least kappa that the pair may have, else the factor of the scene's: 1,
+                   * or with weights of area `weight` times the volume over which it acts over s^^2 */
     bool counted; /* this rank enters it in sums: it owns the lowest vertex */
 };
 
@@ -123,7 +123,6 @@ struct tac_implicit_contact {
     struct tac_foreseen *foreseen; /* owned: ascending by key */
     double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
     double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: nothing has a thickness */
-    bool adapts;                   /* kappa follows from materials and forces in the current step */
 };
 
 /* Lengths of the scene and the tolerances that follow from them. They are the same on all ranks. */

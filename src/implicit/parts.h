@@ -162,12 +162,17 @@ static inline const struct tac_implicit_pair *tac_implicit_touching(const struct
     return &sim->contact.pair[sim->contact.touch[e].pair];
 }
 
+/* Local. Whether kappa follows from materials and forces in this step or part.  A kappa of the scene may be smaller
+ * than any that carries what presses, by any factor.  A step that Newton's method could not solve with it is solved in
+ * parts, in which no pair is softer than without it. */
+static inline bool tac_implicit_adapts(const struct tac_implicit *sim)
+{
+    return sim->contact.stiff != NULL && (sim->part.firm || !(sim->scene->settings->implicit.stiffness > 0));
+}
 /* Local. Returns kappa of a pair, by its share (weights.c, stiffness.c). */
 static inline double tac_implicit_kappa_of(const struct tac_implicit *sim, double share, double kappa)
 {
-    if (sim->contact.adapts)
-        return sim->newton.stiffer * (kappa > share ? kappa : share);
-    return sim->contact.area != NULL ? kappa * (share * sim->weight) : kappa;
+    return tac_implicit_adapts(sim) ? sim->newton.stiffer * (kappa > share ? kappa : share) : kappa * share;
 }
 static inline double tac_implicit_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p, double kappa)
 {
@@ -253,8 +258,6 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap);
 /* Local. To be called after an iterate whose smallest gap is `least`. If the gap is hardly larger than rounding errors
  * and has become smaller, makes all barriers stiffer for the rest of the step. Returns whether it has done so. */
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least);
-/* Local. Decides whether kappa follows from materials and forces in the step or part to come (contact.adapts). */
-void tac_implicit_choose_stiffness(struct tac_implicit *sim);
 /* Collective. Computes kappa by the forces at x, where it is adaptive: the least kappa of all pairs in this step. */
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa);
 

@@ -62,7 +62,6 @@ static enum tac_err begin(struct tac_implicit *sim)
     TAC_TRY(foretell(sim, &sim->part.ahead));
     tac_implicit_begin_dampers(sim);
     memset(sim->newton.p, 0, 3 * (size_t)sim->count * sizeof *sim->newton.p);
-    tac_implicit_choose_stiffness(sim);
     TAC_TRY(tac_implicit_find(sim, sim->x, sim->newton.p, 1));
     tac_implicit_weigh_all(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));

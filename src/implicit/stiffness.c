@@ -175,27 +175,19 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap)
 bool tac_implicit_stiffen(struct tac_implicit *sim, double least)
 {
     const double close = fmax(TAC_KAPPA_CLOSE * sim->scale.diagonal_m, TAC_KAPPA_NEAREST * sim->scale.size_m);
-    const bool stiffer =
-        sim->contact.adapts && least < close && least < sim->newton.least_gap && sim->newton.stiffer < TAC_KAPPA_MOST;
+    const bool stiffer = tac_implicit_adapts(sim) && least < close && least < sim->newton.least_gap &&
+                         sim->newton.stiffer < TAC_KAPPA_MOST;
     if (stiffer)
         sim->newton.stiffer *= 2;
     sim->newton.least_gap = least;
     return stiffer;
 }
 
-/* A kappa of the scene may be smaller than any that carries what presses, by any factor.  A step that Newton's method
- * could not solve with it is solved in parts, in which no pair is softer than without it. */
-void tac_implicit_choose_stiffness(struct tac_implicit *sim)
-{
-    const bool given = sim->scene->settings->implicit.stiffness > 0;
-    sim->contact.adapts = sim->contact.stiff != NULL && (sim->part.firm || !given);
-}
-
 enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double *x, double *kappa)
 {
     sim->newton.stiffer = 1;
     sim->newton.least_gap = INFINITY;
-    if (!sim->contact.adapts) {
+    if (!tac_implicit_adapts(sim)) {
         *kappa = sim->scene->settings->implicit.stiffness;
         return TAC_OK;
     }

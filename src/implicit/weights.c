@@ -50,7 +50,7 @@ static double edge_area(const struct tac_implicit *sim, const struct tac_implici
     return sim->contact.area[a] > 0 ? .28867513459481287 * l * l : l * width(sim, p, a);
 }
 
-/* What a pair has of the kappa that the scene gives. */
+/* What a pair has of the kappa that the scene gives: the factor of it. */
 static double share_of_given(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
 {
     const struct tac_barrier_pair *f = &p->form;
@@ -69,20 +69,14 @@ static double share_of_given(const struct tac_implicit *sim, const struct tac_im
         wide = width(sim, p, p->v[0]);
         area = sim->contact.area[p->v[0]] > 0 ? sim->contact.area[p->v[0]] : wide * wide;
     }
-    return area / 3 * f->thickness / (s_hat * s_hat);
+    return area / 3 * f->thickness / (s_hat * s_hat) * sim->weight;
 }
 
 void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p)
 {
-    const double given = sim->scene->settings->implicit.stiffness;
     p->share = share_of_given(sim, p);
-    if (!sim->contact.adapts)
-        return;
-    if (given > 0)
-        p->share *= sim->contact.area != NULL ? given * sim->weight : given;
-    else
-        p->share = 0;
-    p->share = fmax(p->share, tac_implicit_least_kappa(sim, p));
+    if (tac_implicit_adapts(sim))
+        p->share = fmax(sim->scene->settings->implicit.stiffness * p->share, tac_implicit_least_kappa(sim, p));
 }
 
 void tac_implicit_weigh_all(struct tac_implicit *sim)
