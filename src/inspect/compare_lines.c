@@ -26,12 +26,12 @@ static const struct kind KINDS[] = {
     {"steps.csv", TAC_STEPS, {"time", "step"}, {NULL}, "seconds"},
 };
 
-/* A table: its numbers, and one name per row if the last column has names. */
+/* A table: its numbers, and one name per row if a column has names. */
 struct lines {
     char *header; /* owned, cut into columns */
     const char *column[MOST_COLUMNS];
     int columns;   /* of numbers */
-    bool named;    /* it has names */
+    int name_at;   /* how many of them are before the names; -1: there are none */
     double *value; /* owned, (rows, columns) */
     char **name;   /* owned, (rows), owned names; NULL entries: none */
     int64_t rows;
@@ -57,34 +57,53 @@ static enum tac_err read_header(struct tac_ctx *ctx, const char *path, const cha
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_alloc(ctx, strlen(text) + 1, 1, &t->header));
     tac_tame(strcpy(t->header, text));
+    t->name_at = -1;
     for (char *rest = t->header, *name; (name = strsep(&rest, ",")) != NULL;) {
         if (t->columns == MOST_COLUMNS)
             return fail_at_line(ctx, path, 1, "too many columns");
-        t->column[t->columns++] = name;
+        if (t->name_at < 0 && strcmp(name, "name") == 0)
+            t->name_at = t->columns;
+        else
+            t->column[t->columns++] = name;
     }
-    t->named = t->columns > 0 && strcmp(t->column[t->columns - 1], "name") == 0;
-    t->columns -= t->named;
 done:
     return err;
+}
+
+/* The end of a name, which is quoted if it has a comma; in quotes two of them are one. */
+static const char *end_of_name(const char *text)
+{
+    bool quoted = false;
+    for (; *text != '\0' && (quoted || *text != ','); text++)
+        quoted ^= *text == '"';
+    return text;
 }
 
 static enum tac_err read_row(struct tac_ctx *ctx, const char *path, int64_t line, const char *text, struct lines *t)
 {
     const size_t columns = (size_t)t->columns;
+    const int fields = t->columns + (t->name_at >= 0);
     enum tac_err err = TAC_OK;
-    char *rest;
+    char *rest, *name;
+    double *value;
     TAC_TRY(tac_grow(ctx, &t->value, &t->value_capacity, ((size_t)t->rows + 1) * columns, sizeof *t->value));
     TAC_TRY(tac_grow(ctx, &t->name, &t->name_capacity, (size_t)t->rows + 1, sizeof *t->name));
-    for (size_t k = 0; k < columns; k++) {
-        t->value[(size_t)t->rows * columns + k] = strtod(text, &rest);
-        const bool last = k + 1 == columns && !t->named;
-        if (rest == text || *rest != (last ? '\0' : ','))
+    TAC_TRY(tac_alloc(ctx, strlen(text) + 1, 1, &name));
+    t->name[t->rows] = name;
+    value = &t->value[(size_t)t->rows++ * columns];
+    for (int k = 0; k < fields; k++) {
+        if (k == t->name_at) {
+            const size_t length = (size_t)(end_of_name(text) - text);
+            memcpy(name, text, length); /* which ends with the 0 of the new memory */
+            rest = (char *)text + length;
+        } else {
+            *value++ = strtod(text, &rest);
+        }
+        const bool last = k + 1 == fields;
+        if ((rest == text && k != t->name_at) || *rest != (last ? '\0' : ','))
             return fail_at_line(ctx, path, line, "a value is missing, or is not a number");
         text = rest + !last;
     }
-    t->name[t->rows] = NULL;
-    TAC_TRY(tac_alloc(ctx, strlen(text) + 1, 1, &t->name[t->rows]));
-    strcpy(t->name[t->rows++], text);
 done:
     return err;
 }

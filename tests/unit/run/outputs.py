@@ -198,8 +198,16 @@ def check_weight():
     """A weight that has come to rest on a damped spring: its pin holds it."""
     value = scene(end=2, materials={"string": {"stretch": {"model": "spring", "stiffness": 5, "damping": 0.05}}}, contact={}, motions=[{"body": "rope", "vertices": [0], "path": [[0, [0, 0, 0]]]}],
                   bodies=[{"name": "rope", "material": "string", "mass": 0.01, "mesh": {"kind": "segments", "from": [0.3, 0.1, 0], "to": [0.3, 0, 0], "cells": 1}}],
-                  output={"reactions": True})
+                  output={"reactions": True, "histories": [{"name": 'pin "a", 1', "kind": "reaction", "body": "rope", "every": 0.5}]})
     tactus("run", write("weight.json", value), "-o", "weight.run", "--quiet")
+    tactus("run", "weight.json", "-o", "weight-2.run", "--quiet", ranks=2)
+    said = tactus("diff", "weight.run", "weight-2.run")
+    must("histories.csv" in said and said.endswith("equal\n"), "histories with names on 2 ranks: " + said)
+    with open("weight-2.run/histories.csv") as file:
+        rows = file.read().splitlines()
+    with open("weight-2.run/histories.csv", "w") as file:
+        file.write("\n".join(rows[:-1] + [rows[-1].rsplit(",", 1)[0] + ",7"]) + "\n")
+    must("different" in tactus("diff", "weight.run", "weight-2.run", code=1), "another moment is no difference")
     last = table("weight.run/reactions.csv")[-1]
     near([float(last["force_" + c]) for c in "xyz"], [0, 0.01 * 9.81, 0], "reaction", 1e-3)
     near([float(last["moment_" + c]) for c in "xyz"], np.cross([0.3, 0.1, 0], [0, 0.01 * 9.81, 0]), "moment", 1e-3)
