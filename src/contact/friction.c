@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 32, STRETCH_APART = 8 }; /* ticks of the outermost layer group; where static friction is told apart */
+enum {
+    STRETCH = 32,
+    STRETCH_APART = 8
+}; /* ticks of the outermost layer group; the same where kinetic friction is less than static */
 
 enum tac_err tac_friction_create(struct tac_ctx *ctx, const struct tac_model *model,
                                  const struct tac_settings *settings, struct tac_active *active)
@@ -368,14 +371,13 @@ TAC_FOUR_INLINE bool multiple(tac_time t, tac_time period)
 }
 
 /* What turning adds to the inverse mass of a pair along its surface, 1/kg. */
-static double inverse_mass_of_turning(const struct tac_friction *f, const tac_lid grain[2],
-                                      const struct tac_turns *turns)
+static double inverse_mass_of_turning(const struct tac_friction *f, const struct tac_turns *turns)
 {
     double w = 0;
     for (int i = 0; i < 2; i++)
         if (turns->radius[i] > 0)
-            w +=
-                turns->radius[i] * turns->radius[i] * tac_rolling_inverse(f->model->w_ever[grain[i]], turns->radius[i]);
+            w += turns->radius[i] * turns->radius[i] *
+                 tac_rolling_inverse(f->model->w_ever[turns->grain[i]], turns->radius[i]);
     return w;
 }
 
@@ -384,8 +386,7 @@ static void turn_grains(struct tac_friction *f, const struct tac_pair *p, int32_
                         const struct tac_turns *turns, const double apart[3], const struct tac_rolling_tick *tick,
                         struct tac_friction_kick *kick)
 {
-    tac_rolling_torque(f->model, &p->form, kick->grain, &f->rolling[slot], turns, n, apart, tick, kick->j,
-                       kick->torque);
+    tac_rolling_torque(f->model, &p->form, &f->rolling[slot], turns, n, apart, tick, kick->j, kick->torque);
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 3; c++)
             kick->couple[c] -= kick->torque[i][c];
@@ -414,9 +415,8 @@ TAC_FOUR_INLINE void rub(struct tac_active *active, const struct tac_friction_en
     keep(f, state, first->pair);
     kick->rolls = turns != NULL;
     if (turns != NULL) {
-        kick->grain[0] = p->v[0];
-        kick->grain[1] = p->v[tac_pair_first((enum tac_pair_type)p->type)];
-        w_turning = inverse_mass_of_turning(f, kick->grain, turns);
+        memcpy(kick->grain, turns->grain, sizeof kick->grain);
+        w_turning = inverse_mass_of_turning(f, turns);
         tac_rolling_follow(&f->rolling[first->pair], turns, near->n, g->t < 0, apart, by_turns);
     }
     follow(f, p, near, x, g, t, turns != NULL ? by_turns : NULL, slip);

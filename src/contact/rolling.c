@@ -28,11 +28,12 @@ void tac_rolling_follow(struct tac_rolling_values *r, const struct tac_turns *tu
 
 /* The radius by which rolling friction is measured: of a grain on a surface its own, of two grains that of their
  * relative curvature. */
-static double rolling_radius(const struct tac_model *model, const tac_lid v[2], const struct tac_turns *turns)
+static double rolling_radius(const struct tac_model *model, const struct tac_turns *turns)
 {
     const struct tac_scene *s = model->scene;
-    const double a = turns->radius[0], b = s->settings->body[s->mesh->vertex_body[v[1]]].radius;
-    return model->particle[v[1]] && b > 0 ? a * b / (a + b) : a;
+    const tac_lid second = turns->grain[1];
+    const double a = turns->radius[0], b = s->settings->body[s->mesh->vertex_body[second]].radius;
+    return model->particle[second] && b > 0 ? a * b / (a + b) : a;
 }
 
 /* One of the two springs: it is turned by `bend` [rad], at `rate` [rad/s].  Adds its impulse of torque on the first
@@ -52,20 +53,19 @@ static void spring(double stiffness, double damping, double h_s, double *budget,
     *budget -= share < 1 ? *budget : size;
 }
 
-void tac_rolling_torque(const struct tac_model *model, const struct tac_form *form, const tac_lid v[2],
-                        struct tac_rolling_values *r, const struct tac_turns *turns, const double n[3],
-                        const double apart[3], const struct tac_rolling_tick *tick, const double j[3],
-                        double torque[2][3])
+void tac_rolling_torque(const struct tac_model *model, const struct tac_form *form, struct tac_rolling_values *r,
+                        const struct tac_turns *turns, const double n[3], const double apart[3],
+                        const struct tac_rolling_tick *tick, const double j[3], double torque[2][3])
 {
     const struct tac_law *law = form->law;
-    const double limit[2] = {law->rolling, law->twisting}, arm = rolling_radius(model, v, turns);
+    const double limit[2] = {law->rolling, law->twisting}, arm = rolling_radius(model, turns);
     double couple[3], part[2][3], rate[2][3], resist[3] = {0, 0, 0}, inverse = 0;
     tac_cross(couple, n, j);
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 3; k++)
             torque[i][k] = turns->radius[i] * couple[k];
         if (turns->radius[i] > 0)
-            inverse += tac_rolling_inverse(model->w_ever[v[i]], turns->radius[i]);
+            inverse += tac_rolling_inverse(model->w_ever[turns->grain[i]], turns->radius[i]);
     }
     for (int k = 0; k < 3; k++)
         r->bend[k] += apart[k];

@@ -10,6 +10,7 @@
 
 /* How the first vertices of the two primitives of a pair have turned. */
 struct tac_turns {
+    tac_lid grain[2];  /* these vertices */
     double turn[2][3]; /* rad */
     double radius[2];  /* m; 0: it does not roll */
 };
@@ -35,10 +36,9 @@ void tac_rolling_follow(struct tac_rolling_values *r, const struct tac_turns *tu
                         double apart[3], double slip[3]);
 /* Local. Computes the impulses of torque on both grains, N m s: those of friction j [N s] and of the two springs.
  * apart: as tac_rolling_follow() gave it. */
-void tac_rolling_torque(const struct tac_model *model, const struct tac_form *form, const tac_lid v[2],
-                        struct tac_rolling_values *r, const struct tac_turns *turns, const double n[3],
-                        const double apart[3], const struct tac_rolling_tick *tick, const double j[3],
-                        double torque[2][3]);
+void tac_rolling_torque(const struct tac_model *model, const struct tac_form *form, struct tac_rolling_values *r,
+                        const struct tac_turns *turns, const double n[3], const double apart[3],
+                        const struct tac_rolling_tick *tick, const double j[3], double torque[2][3]);
 
 /* The inverse of the moment of inertia of a grain, 1/(kg m^2), from that of its mass. */
 static inline double tac_rolling_inverse(double w, double radius)

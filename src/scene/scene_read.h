@@ -177,7 +177,7 @@ enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section);
 enum tac_err tac_scene_read_histories(struct tac_reader *reader, json_t *root);
 void tac_scene_free_histories(struct tac_output_settings *output);
 /* implicit_settings.c. Read the section `integrator` of that kind, after `clocks`; and, when all has been read, refuse
- * keys that have no meaning with it or are not implemented. */
+ * keys that have a meaning with the asynchronous integrator only. */
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
 /* times.c.  Returns the quantum of a scene that does not give one; its end must be known.  It is 2^-46 s, or the next

@@ -33,6 +33,15 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
         high2 += tac_load(row + 14) * y2;                                                                              \
     } while (0)
 
+/* Returns the six numbers of which ADD_ROW has added up these. */
+TAC_FOUR_INLINE void join_rows(tac_four low, tac_four high, double sum[TAC_MODES])
+{
+    for (int c = 0; c < 4; c++)
+        sum[c] = low[c];
+    sum[4] = high[2];
+    sum[5] = high[3];
+}
+
 /* Does what sum_forces() does, where a node's motions are given. */
 TAC_VERSIONS static void sum_motions(const struct tac_coarse *coarse, const struct tac_subdomain *s,
                                      const double *restrict r, double sum[TAC_MODES])
@@ -43,17 +52,13 @@ TAC_VERSIONS static void sum_motions(const struct tac_coarse *coarse, const stru
         const double *ri = r + 4 * (size_t)i;
         ADD_ROW(row, ri);
     }
-    low0 = low0 + low1 + low2;
-    high0 = high0 + high1 + high2;
-    for (int c = 0; c < 4; c++)
-        sum[c] = low0[c];
-    sum[4] = high0[2];
-    sum[5] = high0[3];
+    join_rows(low0 + low1 + low2, high0 + high1 + high2, sum);
 }
 
 TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, const struct tac_subdomain *s, int k,
                                            const double *restrict y, double sum[TAC_MODES])
 {
+    double part[TAC_MODES];
     tac_four low0 = {0, 0, 0, 0}, low1 = low0, low2 = low0, high0 = low0, high1 = low0, high2 = low0;
     for (tac_lid i = s->begin; i < s->end; i++) {
         const double *row = coarse->inner_rows + 18 * (size_t)i;
@@ -65,12 +70,9 @@ TAC_VERSIONS static void subtract_products(const struct tac_coarse *coarse, cons
         const double *yi = y + 4 * (size_t)coarse->outside[e];
         ADD_ROW(row, yi);
     }
-    low0 = low0 + low1 + low2;
-    high0 = high0 + high1 + high2;
-    for (int c = 0; c < 4; c++)
-        sum[c] -= low0[c];
-    sum[4] -= high0[2];
-    sum[5] -= high0[3];
+    join_rows(low0 + low1 + low2, high0 + high1 + high2, part);
+    for (int c = 0; c < TAC_MODES; c++)
+        sum[c] -= part[c];
 }
 
 /* Computes z = y + Z times the coarse values (6). */

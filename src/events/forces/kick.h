@@ -122,6 +122,7 @@ static inline bool tac_spin_gather(const struct tac_vertex_state *state, const s
     if (!(state->spin[v[0]].radius > 0) && !(state->spin[v[1]].radius > 0))
         return false;
     for (int i = 0; i < 2; i++) {
+        turns->grain[i] = v[i];
         turns->radius[i] = state->spin[v[i]].radius;
         tac_spin_turn(state, v[i], t, turns->turn[i]);
     }

@@ -71,6 +71,26 @@ static double dot(const struct tac_invariant *s, const double *a, const double *
     return sum;
 }
 
+static void make_vectors(const struct tac_invariant *s, double *v[4])
+{
+    for (int k = 0; k < 4; k++)
+        v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
+}
+
+static void free_vectors(double *v[4])
+{
+    for (int k = 0; k < 4; k++)
+        free(v[k]);
+}
+
+/* v[2] and v[3] are an operator's products with v[0] and v[1]. */
+static void check_symmetric(const struct tac_invariant *s, double *v[4], char name, double tolerance)
+{
+    const double ab = dot(s, v[0], v[3]), ba = dot(s, v[1], v[2]), aa = dot(s, v[0], v[2]);
+    CHECK(fabs(ab - ba) <= tolerance * aa, "%c is not symmetric: %.17g and %.17g", name, ab, ba);
+    CHECK(aa > 0, "%c is not positive: %g", name, aa);
+}
+
 /* A, B and Q are symmetric, B is positive, and Q A leaves rigid motions of subdomains as they are. */
 static void products(void)
 {
@@ -85,8 +105,7 @@ static void products(void)
     CHECK(stats.subdomains > 3 && stats.coarse == 6 * stats.subdomains && stats.unknowns == 2400, "%d subdomains",
           stats.subdomains);
     double *v[4];
-    for (int k = 0; k < 4; k++)
-        v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
+    make_vectors(s, v);
     for (uint64_t seed = 1; seed < 6; seed++) {
         fill(s, seed, v[0]);
         fill(s, seed + 100, v[1]);
@@ -98,9 +117,7 @@ static void products(void)
                     tac_incomplete_apply(&s->factor, &s->local, v[k], v[k + 2]);
                 else
                     tac_coarse_add(&s->coarse, &s->local, v[k], NULL, v[k + 2]);
-            const double ab = dot(s, v[0], v[3]), ba = dot(s, v[1], v[2]), aa = dot(s, v[0], v[2]);
-            CHECK(fabs(ab - ba) <= 1e-12 * aa, "%c is not symmetric: %.17g and %.17g", "ABQ"[what], ab, ba);
-            CHECK(aa > 0, "%c is not positive: %g", "ABQ"[what], aa);
+            check_symmetric(s, v, "ABQ"[what], 1e-12);
         }
         tac_coarse_add(&s->coarse, &s->local, v[0], NULL, v[1]); /* some rigid motions */
         tac_local_multiply(&s->local, v[1], v[2]);
@@ -125,8 +142,7 @@ static void products(void)
             v[3][i] -= v[1][i];
         CHECK(sqrt(dot(s, v[3], v[3])) <= 1e-5 * size, "(A Z)^T y is wrong by %g", sqrt(dot(s, v[3], v[3])) / size);
     }
-    for (int k = 0; k < 4; k++)
-        free(v[k]);
+    free_vectors(v);
     tac_solver_invariant.destroy(self);
     hand_free(&sys);
     free(h);
@@ -147,8 +163,7 @@ static void cycles(void)
     struct tac_invariant *s = tac_solver_self(solver);
     CHECK(s->levels && s->coarse.next && s->coarse.next->coarse.next, "there are no levels");
     double *v[4];
-    for (int k = 0; k < 4; k++)
-        v[k] = calloc(4 * (size_t)s->local.count + 1, sizeof(double));
+    make_vectors(s, v);
     for (uint64_t seed = 1; seed < 6; seed++) {
         fill(s, seed, v[0]);
         fill(s, seed + 100, v[1]);
@@ -158,9 +173,7 @@ static void cycles(void)
                     tac_cycle(&s->local, &s->factor, &s->coarse, v[k], v[k + 2], s->t, s->u);
                 else
                     tac_coarse_add(&s->coarse, &s->local, v[k], NULL, v[k + 2]);
-            const double ab = dot(s, v[0], v[3]), ba = dot(s, v[1], v[2]), aa = dot(s, v[0], v[2]);
-            CHECK(fabs(ab - ba) <= 1e-11 * aa, "%c is not symmetric: %.17g and %.17g", "MQ"[what], ab, ba);
-            CHECK(aa > 0, "%c is not positive: %g", "MQ"[what], aa);
+            check_symmetric(s, v, "MQ"[what], 1e-11);
         }
         /* Q A leaves rigid motions nearly as they are: the next level solves well, though not exactly. */
         tac_local_multiply(&s->local, v[2], v[1]);
@@ -171,8 +184,7 @@ static void cycles(void)
         CHECK(sqrt(dot(s, v[3], v[3])) <= .3 * size, "Q A changes rigid motions by %g of them",
               sqrt(dot(s, v[3], v[3])) / size);
     }
-    for (int k = 0; k < 4; k++)
-        free(v[k]);
+    free_vectors(v);
     /* A smoother that goes too far, as it may where power steps find too little, is softened. */
     struct tac_solve_result result;
     for (size_t k = 0; k < 9 * (size_t)s->local.owned; k++)
