@@ -10,49 +10,22 @@ book      Their energy, and the angular momentum of two that collide.
 If it fails, friction does not turn grains as docs/reference/engine.md says.  It prints its figures."""
 
 import csv
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
 
-TACTUS = os.environ["TACTUS"]
-MPI = ["mpirun", "--oversubscribe", "-n"]
-G, MASS, R = 9.81, 0.1, 0.05
-PLANE = {"name": "plane", "fixed": True,
-         "mesh": {"kind": "inline", "vertices": [[-40, 0, -40], [40, 0, -40], [0, 0, 60]], "triangles": [[0, 2, 1]]}}
-failures = []
+import particles
+from particles import G, MASS, PLANE, check, expect, same, write
 
-
-def check(condition, what):
-    print("%s  %s" % ("   " if condition else "BAD", what))
-    if not condition:
-        failures.append(what)
-
-
-def tactus(*words, ranks=1):
-    launch = [*MPI, str(ranks)] if ranks > 1 else []
-    return subprocess.run([*launch, TACTUS, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-
-
-def write(name, scene):
-    with open(name + ".json", "w") as out:
-        json.dump({"format": "tactus-scene/1", "output": {"fields": ["spin"]}, **scene}, out)
+R = 0.05
 
 
 def run(name, scene):
-    """(time, place and velocity of the first vertex, its spin at the end, energy rows)"""
-    write(name, scene)
-    r = tactus("run", name + ".json", "-o", name + ".run", "--quiet", "--overwrite")
-    check(r.returncode == 0, name + " runs " + r.stderr)
+    """(times; positions and velocities of all vertices; spins at the end; energy rows)"""
+    t, x, v = particles.run(name, {"output": {"fields": ["spin"]}, **scene})
     with h5py.File(name + ".run/frames.h5", "r") as f:
-        frames = [f["frames"][k] for k in sorted(f["frames"])]
-        t, x, v = (np.array([frame[key][()] for frame in frames]) for key in ("time", "position", "velocity"))
-        spin = frames[-1]["spin"][()]
+        spin = f["frames"][max(f["frames"])]["spin"][()]
     with h5py.File(name + ".run/checkpoint.h5", "r") as f:
         check((f[find(f, "past")][:, 3:] == spin).all() and spin.shape == (x.shape[1], 3), "the checkpoint has the spin of the frame")
     with open(name + ".run/energy.csv") as file:
@@ -114,7 +87,7 @@ def resistance():
 
 def book():
     """Two grains collide beside their middles, in the void: they begin to turn, and together keep their angular momentum."""
-    t, x, v, spin, rows = run("two", {"time": {"end": 0.25, "frame": 2.0**-7}, "contact": {"thickness": 0.001, "stiffness": 2000, "friction": 0.3},
+    t, x, v, spin, rows = run("two", {"gravity": [0, 0, 0], "time": {"end": 0.25, "frame": 2.0**-7}, "contact": {"thickness": 0.001, "stiffness": 2000, "friction": 0.3},
                                       "bodies": [{"name": "a", "mass": MASS, "rolls": True, "mesh": {"kind": "ball", "radius": R}, "velocity": [1, 0, 0]},
                                                  {"name": "b", "mass": MASS / 2, "rolls": True, "mesh": {"kind": "ball", "radius": R / 2},
                                                   "position": [0.1, 0.03, 0.01]}]})
@@ -127,45 +100,23 @@ def book():
     check(abs(last["defect"]) < 2e-3 * first["kinetic"], "defect %.3g J of %.3g" % (last["defect"], first["kinetic"]))
 
 
-def same(a, b):
-    r = tactus("diff", a, b)
-    check(r.returncode == 0, "%s and %s have the same bits %s" % (a, b, "" if r.returncode == 0 else r.stdout + r.stderr))
-
-
 def bits():
     heap = {"name": "heap", "mass": 0.01, "rolls": True, "radius": 0.02, "spin": [3, 2, 1], "velocity": [0.5, 0, 0.2], "position": [0, 0.09, 0],
             "rotation": [0, 20, 10], "mesh": {"kind": "points", "lattice": {"count": [3, 2, 3], "spacing": 0.05}}}
     write("bits", {"output": {"fields": ["spin", "rank"]}, "time": {"end": 0.25, "frame": 0.0625}, "gravity": [0, -G, 0], "bodies": [heap, PLANE],
                    "contact": {"thickness": 0.002, "stiffness": 500, "friction": {"static": 0.5, "kinetic": 0.3}, "rolling": 0.02, "twisting": 0.01}})
     for ranks in (1, 2, 3):
-        r = tactus("run", "bits.json", "-o", "bits-%d.run" % ranks, "--quiet", ranks=ranks)
-        check(r.returncode == 0, "bits on %d ranks %s" % (ranks, r.stderr))
+        expect("bits on %d ranks" % ranks, "run", "bits.json", "-o", "bits-%d.run" % ranks, "--quiet", ranks=ranks)
         if ranks > 1:
             same("bits-1.run", "bits-%d.run" % ranks)
             same("bits-1.run/checkpoint.h5", "bits-%d.run/checkpoint.h5" % ranks)
     for mode in ("all-pairs", "kds"):
-        r = tactus("run", "bits.json", "-o", mode + ".run", "--quiet", "--discover", mode)
-        check(r.returncode == 0, mode + r.stderr)
+        expect(mode, "run", "bits.json", "-o", mode + ".run", "--quiet", "--discover", mode)
         same("bits-1.run", mode + ".run")
-    r = tactus("run", "bits.json", "-o", "half.run", "--quiet", "--until", "0.125")
-    check(r.returncode == 0, "until a checkpoint " + r.stderr)
-    r = tactus("run", "--restart", "half.run", "--quiet", ranks=2)
-    check(r.returncode == 0, "on from there " + r.stderr)
+    expect("until a checkpoint", "run", "bits.json", "-o", "half.run", "--quiet", "--until", "0.125")
+    expect("on from there", "run", "--restart", "half.run", "--quiet", ranks=2)
     same("bits-1.run", "half.run")
     same("bits-1.run/checkpoint.h5", "half.run/checkpoint.h5")
 
 
-def main():
-    slope()
-    throw()
-    resistance()
-    book()
-    bits()
-
-
-with tempfile.TemporaryDirectory(prefix="tactus-rolling-") as here:
-    os.chdir(here)
-    main()
-    os.chdir("/")
-print("%d failures" % len(failures))
-sys.exit(1 if failures else 0)
+particles.main(slope, throw, resistance, book, bits)
