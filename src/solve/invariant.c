@@ -31,7 +31,7 @@ static void free_factor(struct tac_invariant *s)
     tac_local_system_free(&s->local);
     tac_incomplete_free(&s->factor);
     tac_coarse_free(&s->coarse);
-    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->p, &s->z, &s->t, &s->u, &s->home, &s->side};
+    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->w, &s->p, &s->z, &s->t, &s->u, &s->home, &s->side};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
         free(*vector[k]);
         *vector[k] = NULL;
@@ -187,8 +187,8 @@ static enum tac_err make_vectors(struct tac_invariant *s)
 {
     enum tac_err err;
     const size_t owned = 4 * (size_t)s->local.owned, count = 4 * (size_t)s->local.count;
-    double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q}, **const long_ones[] = {&s->p, &s->z};
-    for (int k = 0; k < 4; k++)
+    double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q, &s->w}, **const long_ones[] = {&s->p, &s->z};
+    for (int k = 0; k < 5; k++)
         TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof(double), short_ones[k]));
     for (int k = 0; k < 2; k++)
         TAC_TRY(tac_alloc_brief(s->ctx, count, sizeof(double), long_ones[k]));
