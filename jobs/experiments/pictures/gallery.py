@@ -32,7 +32,10 @@ VIEWS = {
     "stairs": ("20", "--zoom", "0.95"),
     "dominoes": ("24", "--near=-0.05,0.02,0,0.11", "--azimuth", "25", "--elevation", "22"),
     "box-900": ("10", "--zoom", "1.1"),
+    "bridge-bearing": ("last", "--near=0,0,0,0.27", "--azimuth", "15", "--elevation", "8"),
 }
+# Scenes that are for clusters are drawn with fewer cells.
+SMALLER = {"bridge-bearing": ("--set", "bodies.pad.mesh.cells=[24,6,24]")}
 INK, WALL, HOT, COLD = "#3b4148", "#8b9198", "#cf5b3a", "#2d7f89"
 
 
@@ -116,7 +119,7 @@ def main():
             elif scene == "spring-on-plane":
                 spring(os.path.join(home, scene), path)
             else:
-                run(scene, folder)
+                run(scene, folder, *SMALLER.get(scene, ()))
                 frame, *view = VIEWS[scene]
                 subprocess.run([os.path.join(ROOT, "jobs/render"), folder, "--frames", frame, "--sheet", "0", "--size", "%dx%d" % SIZE, "-o", home, *view], check=True, stdout=subprocess.DEVNULL)
                 picture = [name for name in os.listdir(home) if name.startswith("frame-")][0]
