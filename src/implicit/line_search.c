@@ -14,6 +14,8 @@ static void scale_direction(struct tac_implicit *sim, double times)
 {
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
         sim->newton.p[c] *= times;
+    for (size_t c = 0; c < TAC_RIGID_SIZE * sim->rigid.count; c++)
+        sim->rigid.p[c] *= times;
 }
 
 /* All of sim->newton.p is allowed, and lowers the potential from `before` to *value. The quadratic model, whose
