@@ -25,7 +25,7 @@ static enum tac_err largest_speed(struct tac_implicit *sim, double *speed)
         most = fmax(most, fabs(sim->newton.p[c]));
     for (size_t n = 0; n < sim->rigid.own_count; n++)
         for (size_t c = 0; c < TAC_RIGID_SIZE; c++)
-            most = fmax(most, fabs(sim->rigid.p[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n] + c]));
+            most = fmax(most, fabs(sim->rigid.straight[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n] + c]));
     TAC_TRY(tac_implicit_over_ranks(sim, &most, 1, MPI_DOUBLE, MPI_MAX));
     *speed = most / sim->scale.h;
 done:
@@ -170,7 +170,7 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
         for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++) {
             const int32_t k = sim->rigid.own[n / TAC_RIGID_NODES];
             const size_t node = TAC_RIGID_SIZE * (size_t)k + 3 * (n % TAC_RIGID_NODES);
-            tac_accum_add(&sum[0], tac_dot(&sim->rigid.gradient[node], &sim->rigid.p[node]));
+            tac_accum_add(&sum[0], tac_dot(&sim->rigid.gradient[node], &sim->rigid.straight[node]));
             tac_accum_add(&sum[1], tac_rigid_rounding(sim, k, (int)(n % TAC_RIGID_NODES)));
         }
         TAC_TRY(tac_implicit_sum(sim->ctx, sum, 2));
@@ -186,6 +186,7 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
         TAC_TRY(tac_implicit_sharpen(sim));
         TAC_TRY(largest_speed(sim, speed));
     }
+    tac_rigid_turn(sim, 1);
 done:
     return err;
 }

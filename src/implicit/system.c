@@ -241,12 +241,12 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     sim->last_step.linear += result.iterations;
     for (tac_lid i = 0; i < s->nodes.count && !err; i++) {
         const tac_lid v = s->vertex[i];
-        double *p = v >= 0 ? &sim->newton.p[3 * (size_t)v] : &sim->rigid.p[3 * (size_t)(-1 - v)];
+        double *p = v >= 0 ? &sim->newton.p[3 * (size_t)v] : &sim->rigid.straight[3 * (size_t)(-1 - v)];
         for (size_t k = 0; k < 3; k++) /* + 0 makes -0 to 0 where nothing moves */
             p[k] = s->solution[3 * (size_t)i + k] + 0.;
     }
     if (!err)
-        tac_rigid_spread(sim, sim->rigid.p, sim->newton.p);
+        tac_rigid_spread(sim, sim->rigid.straight, sim->newton.p);
 done:
     return err;
 }

@@ -60,13 +60,14 @@ void tac_rigid_nodes_begin(struct tac_implicit_rigid *r)
         return;
     memcpy(r->x0, r->x, SIZE * r->count * sizeof *r->x);
     memset(r->p, 0, SIZE * r->count * sizeof *r->p);
+    memset(r->straight, 0, SIZE * r->count * sizeof *r->straight);
 }
 
 /* ---- ghosts ---- */
 
 /* The nodes of a body. */
 struct known {
-    double x[SIZE], v[SIZE], x0[SIZE], p[SIZE], trial[SIZE];
+    double x[SIZE], v[SIZE], x0[SIZE], p[SIZE], trial[SIZE], straight[SIZE];
 };
 
 /* Both sides go over the same vertices in the same order, and a body counts once where some follow each other. */
@@ -88,6 +89,7 @@ static size_t fill(void *self, struct tac_neighbor *n)
             memcpy(known.x0, &r->x0[at], sizeof known.x0);
             memcpy(known.p, &r->p[at], sizeof known.p);
             memcpy(known.trial, &r->trial[at], sizeof known.trial);
+            memcpy(known.straight, &r->straight[at], sizeof known.straight);
             memcpy(n->report + bytes, &known, sizeof known);
             bytes += sizeof known;
         }
@@ -114,6 +116,7 @@ static void take(void *self, struct tac_neighbor *n)
             memcpy(&r->x0[at], known.x0, sizeof known.x0);
             memcpy(&r->p[at], known.p, sizeof known.p);
             memcpy(&r->trial[at], known.trial, sizeof known.trial);
+            memcpy(&r->straight[at], known.straight, sizeof known.straight);
             r->piece[k].owner = n->rank;
             bytes += sizeof known;
         }
@@ -135,7 +138,7 @@ static enum tac_err allocate(struct tac_implicit *sim, struct tac_implicit_rigid
 {
     enum tac_err err;
     double **const all[] = {&r->x, &r->v,     &r->x0,       &r->ahead,   &r->p,
-                            &r->trial, &r->gradient, &r->part[0], &r->part[1], &r->part[2]};
+                            &r->straight, &r->trial, &r->gradient, &r->part[0], &r->part[1], &r->part[2]};
     const enum tac_implicit_scheme scheme = sim->scene->settings->implicit.scheme;
     TAC_TRY(tac_alloc(sim->ctx, r->count, sizeof *r->piece, &r->piece));
     TAC_TRY(tac_alloc(sim->ctx, r->count, sizeof *r->own, &r->own));
@@ -156,7 +159,7 @@ static void start_body(struct tac_implicit *sim, size_t k)
     const struct tac_rigid_body *from = &sim->scene->settings->rigid[k];
     const struct tac_body *body = &sim->scene->settings->body[from->body];
     struct tac_implicit_piece *p = &r->piece[k];
-    double far[3], arm[3];
+    double *const far = p->far, arm[3];
     p->owner = -1;
     p->mass = p->inertia = .25 * from->mass;
     memcpy(p->center, from->center, sizeof p->center);
@@ -215,7 +218,7 @@ done:
 
 void tac_rigid_nodes_destroy(struct tac_implicit_rigid *r)
 {
-    double *const all[] = {r->x,       r->v,       r->x0,      r->ahead, r->p,    r->trial, r->gradient,
+    double *const all[] = {r->x,       r->v,       r->x0,      r->ahead, r->p,    r->trial, r->gradient, r->straight,
                            r->part[0], r->part[1], r->part[2], r->past,  r->gross};
     for (size_t a = 0; a < sizeof all / sizeof *all; a++)
         free(all[a]);

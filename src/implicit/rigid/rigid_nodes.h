@@ -25,7 +25,8 @@ struct tac_implicit_piece {
     tac_lid first, end; /* its vertices, if this rank owns it; else first == end */
     int32_t owner;      /* -1: this rank knows nothing of its nodes */
     double center[3];   /* at the start, m */
-    double axis[3][3];  /* principal axes at the start over the nodes' distances along them, 1/m */
+    double far[3];      /* the nodes' distances from it along the principal axes, m */
+    double axis[3][3];  /* these axes at the start, over the distances, 1/m */
     double mass, inertia;   /* of a node, kg; inertia: in the potential, kg */
     struct tac_solid shape; /* the tetrahedron over the nodes */
 };
@@ -38,6 +39,7 @@ struct tac_implicit_rigid {
     /* Of the nodes, as the arrays of struct tac_implicit and of its newton that have these names: owned, (count, 4, 3)
      */
     double *x, *v, *x0, *ahead, *p, *trial, *gradient, *part[3];
+    double *straight; /* owned, (count, 4, 3): as the linear system has it; p: with its turn (rigid_turn.c), m */
     double *past;  /* owned, (count, TAC_PAST_OF_NODES); NULL: the scheme remembers nothing */
     double *gross; /* owned, (count, 4) */
 };
@@ -63,6 +65,11 @@ void tac_rigid_nodes_begin(struct tac_implicit_rigid *r);
 /* Local. Copies the state of own bodies into a snapshot. in: collective; owner (rows): of each row's first vertex. */
 enum tac_err tac_rigid_rows_out(const struct tac_implicit *sim, struct tac_checkpoint *c);
 enum tac_err tac_rigid_rows_in(struct tac_implicit *sim, const struct tac_checkpoint *c, const int32_t *owner);
+
+/* ---- rigid_turn.c ---- */
+
+/* Local. Sets p of nodes and of their vertices to `share` of the straight direction, with its turn. */
+void tac_rigid_turn(struct tac_implicit *sim, double share);
 
 /* ---- rigid_terms.c: the potential, its derivatives, and the book ---- */
 

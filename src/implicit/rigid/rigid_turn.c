@@ -1,0 +1,67 @@
+/* rigid_turn.c: makes a turn of a direction that is straight (docs/explanation/rigid.md, In the implicit integrator).
+ *
+ * Newton's direction moves the axes of a body along tangents of the rotations, and so strains the body. If it did so by
+ * one part in a thousand, the energy of its shape would exceed all others. So the body goes straight to where the same
+ * turn and the same change of strain take it as a rotation and a strain: to C(f) (A + E), where the direction is [2f] A +
+ * E, and C(f) = I + 2 ([f] + [f]^2)/(1 + f.f) is a rotation (Cayley). On the way its vertices move along straight lines,
+ * like all others.
+ */
+#include "implicit/parts.h"
+#include "implicit/rigid/rigid_nodes.h"
+#include <tactus/math.h>
+
+/* The axes of a body: a[k] is the vector that principal axis k has become; mean: of the nodes. */
+static void axes_of(const struct tac_implicit_piece *p, const double *node, double mean[3], double a[3][3])
+{
+    for (int c = 0; c < 3; c++) {
+        const double one = node[3 + c] - node[c], two = node[6 + c] - node[c], three = node[9 + c] - node[c];
+        mean[c] = node[c] + .25 * (one + two + three);
+        a[0][c] = .25 * (one - two - three) / p->far[0];
+        a[1][c] = .25 * (two - one - three) / p->far[1];
+        a[2][c] = .25 * (three - one - two) / p->far[2];
+    }
+}
+
+static void turn_body(const struct tac_implicit_piece *piece, const double *x, const double *straight, double share,
+                      double *p)
+{
+    double mean[3], go[3], a[3][3], d[3][3], f[3] = {0, 0, 0}, change[3][3];
+    axes_of(piece, x, mean, a);
+    axes_of(piece, straight, go, d);
+    for (int k = 0; k < 3; k++) { /* half of the turn: a quarter of the sum, for the axes are nearly orthonormal */
+        double n[3];
+        tac_cross(n, a[k], d[k]);
+        for (int c = 0; c < 3; c++)
+            f[c] += .25 * share * n[c];
+    }
+    const double factor = 2 / (1 + tac_dot(f, f));
+    for (int k = 0; k < 3; k++) {
+        double e[3], turned[3], once[3], twice[3];
+        tac_cross(turned, f, a[k]);
+        for (int c = 0; c < 3; c++) {
+            e[c] = share * d[k][c] - 2 * turned[c];
+            turned[c] = a[k][c] + e[c];
+        }
+        tac_cross(once, f, turned);
+        tac_cross(twice, f, once);
+        for (int c = 0; c < 3; c++)
+            change[k][c] = piece->far[k] * (e[c] + factor * (once[c] + twice[c]));
+    }
+    for (int c = 0; c < 3; c++) {
+        const double to = share * go[c];
+        p[c] = to + (change[0][c] + change[1][c] + change[2][c]);
+        p[3 + c] = to + (change[0][c] - change[1][c] - change[2][c]);
+        p[6 + c] = to + (change[1][c] - change[0][c] - change[2][c]);
+        p[9 + c] = to + (change[2][c] - change[0][c] - change[1][c]);
+    }
+}
+
+void tac_rigid_turn(struct tac_implicit *sim, double share)
+{
+    struct tac_implicit_rigid *r = &sim->rigid;
+    for (size_t k = 0; k < r->count; k++) {
+        const size_t at = TAC_RIGID_SIZE * k;
+        turn_body(&r->piece[k], &r->x[at], &r->straight[at], share, &r->p[at]);
+    }
+    tac_rigid_spread(sim, r->p, sim->newton.p);
+}
