@@ -304,11 +304,10 @@ enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_ste
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(
-        tac_grow(sim->ctx, &s->node, &s->node_capacity,
-                 (size_t)each * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count +
-                                 sim->given.wind_count) + 1,
-                 sizeof *s->node));
+    TAC_TRY(tac_grow(
+        sim->ctx, &s->node, &s->node_capacity,
+        (size_t)each * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count + sim->given.wind_count) + 1,
+        sizeof *s->node));
     tac_lid *to = s->node;
     for (int k = 0; k < SORTS; k++)
         to = list_pairs(sim, &sort[k], list, to);

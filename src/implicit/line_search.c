@@ -7,7 +7,7 @@
 #define TAC_GOOD .1       /* share of a direction: if contact allows less, its negative curvature was of no use */
 #define TAC_STRAIGHT                                                                                                   \
     .9 /* of its slope the potential falls by along a direction that is too short: half is the model's */
-#define TAC_FARTHEST 64 /* of such a direction is tried */
+#define TAC_FARTHEST 64   /* of such a direction is tried */
 #define TAC_NEARLY_ALL .9 /* of a direction with turns: if less is allowed, it is made anew for that */
 enum { HALVINGS = 60, TURNS = 3 /* such a direction is made anew at most so often, before it is tried */ };
 

@@ -124,7 +124,8 @@ static void push_nodes(const struct tac_implicit *sim, const struct tac_load_ele
         tac_rigid_weights(sim, k, l->v[i], w);
         for (int n = 0; n < TAC_RIGID_NODES; n++)
             for (int c = 0; c < 3; c++)
-                value[width * (TAC_RIGID_NODES * k + n) + c] += times / sim->rigid.piece[k].inertia * (w[n] * push[i][c]);
+                value[width * (TAC_RIGID_NODES * k + n) + c] +=
+                    times / sim->rigid.piece[k].inertia * (w[n] * push[i][c]);
     }
 }
 
@@ -282,7 +283,8 @@ done:
     return err;
 }
 
-static void end_one(const struct tac_implicit *sim, bool led, const double *x, const double *x0, double *v, double *past)
+static void end_one(const struct tac_implicit *sim, bool led, const double *x, const double *x0, double *v,
+                    double *past)
 {
     const double h = sim->scale.h;
     const enum tac_implicit_scheme scheme = scheme_of(sim);

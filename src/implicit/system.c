@@ -173,7 +173,9 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
         s->fixed[i] = held;
         for (size_t c = 0; c < 3; c++) {
             s->position[3 * (size_t)i + c] = v >= 0 ? x[from + c] : sim->rigid.x[from + c];
-            s->b[3 * (size_t)i + c] = held ? 0 : v >= 0 ? -sim->newton.gradient[from + c] : -sim->rigid.gradient[from + c];
+            s->b[3 * (size_t)i + c] = held     ? 0
+                                      : v >= 0 ? -sim->newton.gradient[from + c]
+                                               : -sim->rigid.gradient[from + c];
         }
     }
     for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
@@ -200,8 +202,9 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
                     "the step from t = %.9g s cannot be computed: its linear system is not positive at %s "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
                     "stiffnesses there its mass is lost to rounding; make them smaller; %s%s",
-                    (double)sim->now * sim->scene->settings->quantum_s, node < 0 ? "vertex" : "node", node < 0 ? v - body->vertex_begin : node % TAC_RIGID_NODES, body->name,
-                    (long long)sim->part.newton, sim->newton.kappa, tac_implicit_what_helps(sim),
+                    (double)sim->now * sim->scene->settings->quantum_s, node < 0 ? "vertex" : "node",
+                    node < 0 ? v - body->vertex_begin : node % TAC_RIGID_NODES, body->name, (long long)sim->part.newton,
+                    sim->newton.kappa, tac_implicit_what_helps(sim),
                     sim->newton.pull > 0
                         ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
                           "a slower or shorter path may be what is needed"

@@ -32,13 +32,13 @@ struct tac_implicit_system {
     int32_t *owner;  /* owned, (nodes) */
     tac_lid *vertex; /* owned, (nodes): -1 - n: node n, counted over all rigid bodies */
     size_t local_capacity;
-    tac_lid *local;      /* owned, (count): index of a vertex among the nodes; -1: it has none */
-    tac_lid *rigid;      /* owned, (rigid bodies): index of the first of its nodes, or -1 */
-    tac_lid *diagonal;   /* owned, (nodes.owned): 0, 1, ... */
-    tac_lid *rigid_node; /* owned, (own rigid bodies, 4) */
+    tac_lid *local;                           /* owned, (count): index of a vertex among the nodes; -1: it has none */
+    tac_lid *rigid;                           /* owned, (rigid bodies): index of the first of its nodes, or -1 */
+    tac_lid *diagonal;                        /* owned, (nodes.owned): 0, 1, ... */
+    tac_lid *rigid_node;                      /* owned, (own rigid bodies, 4) */
     tac_lid *element_node[TAC_ELEMENT_LISTS]; /* owned */
     size_t node_capacity;
-    tac_lid *node; /* owned: of friction's stencils and contacts */
+    tac_lid *node;                   /* owned: of friction's stencils and contacts */
     double *b, *position, *solution; /* owned, (nodes.owned, 3), (nodes.owned, 3), (nodes, 3) */
     uint8_t *fixed;                  /* owned, (nodes.owned) */
     bool cut;                        /* subdomains were made in this step */

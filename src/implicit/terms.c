@@ -32,8 +32,8 @@ static void rigid_energy(const struct tac_implicit *sim, const double *node, str
             tac_sub(off, x[i], &sim->rigid.ahead[at + 3 * (size_t)i]);
             enter(t, .5 * p->inertia * tac_dot(off, off));
         }
-        enter(t, sim->weight *
-                     tac_element_energy(&tac_element_neo_hookean_whole, &p->shape, NULL, (const double(*)[3])x));
+        enter(t,
+              sim->weight * tac_element_energy(&tac_element_neo_hookean_whole, &p->shape, NULL, (const double(*)[3])x));
     }
 }
 

@@ -137,8 +137,8 @@ enum tac_err tac_rigid_refresh(struct tac_implicit *sim)
 static enum tac_err allocate(struct tac_implicit *sim, struct tac_implicit_rigid *r)
 {
     enum tac_err err;
-    double **const all[] = {&r->x, &r->v,     &r->x0,       &r->ahead,   &r->p,
-                            &r->straight, &r->trial, &r->gradient, &r->part[0], &r->part[1], &r->part[2]};
+    double **const all[] = {&r->x,     &r->v,        &r->x0,      &r->ahead,   &r->p,      &r->straight,
+                            &r->trial, &r->gradient, &r->part[0], &r->part[1], &r->part[2]};
     const enum tac_implicit_scheme scheme = sim->scene->settings->implicit.scheme;
     TAC_TRY(tac_alloc(sim->ctx, r->count, sizeof *r->piece, &r->piece));
     TAC_TRY(tac_alloc(sim->ctx, r->count, sizeof *r->own, &r->own));
@@ -218,8 +218,8 @@ done:
 
 void tac_rigid_nodes_destroy(struct tac_implicit_rigid *r)
 {
-    double *const all[] = {r->x,       r->v,       r->x0,      r->ahead, r->p,    r->trial, r->gradient, r->straight,
-                           r->part[0], r->part[1], r->part[2], r->past,  r->gross};
+    double *const all[] = {r->x,        r->v,       r->x0,      r->ahead,   r->p,    r->trial, r->gradient,
+                           r->straight, r->part[0], r->part[1], r->part[2], r->past, r->gross};
     for (size_t a = 0; a < sizeof all / sizeof *all; a++)
         free(all[a]);
     free(r->piece);
@@ -238,9 +238,8 @@ enum tac_err tac_rigid_rows_out(const struct tac_implicit *sim, struct tac_check
     for (size_t n = 0; n < r->own_count; n++) {
         const size_t k = (size_t)r->own[n];
         struct tac_rigid_row *row = &c->rigid.row[n];
-        *row = (struct tac_rigid_row){.vertex = tac_scene_id(sim->scene, r->piece[k].first),
-                                      .t = sim->now,
-                                      .t1 = sim->now + 1};
+        *row = (struct tac_rigid_row){
+            .vertex = tac_scene_id(sim->scene, r->piece[k].first), .t = sim->now, .t1 = sim->now + 1};
         memcpy(row->value, &r->x[SIZE * k], SIZE * sizeof *r->x);
         memcpy(row->value + SIZE, &r->v[SIZE * k], SIZE * sizeof *r->v);
         if (r->past != NULL)

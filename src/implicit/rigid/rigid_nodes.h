@@ -19,14 +19,18 @@
 struct tac_implicit;
 struct tac_matrix;
 
-enum { TAC_RIGID_NODES = 4, TAC_RIGID_SIZE = 3 * TAC_RIGID_NODES, TAC_PAST_OF_NODES = TAC_RIGID_NODES * TAC_PAST_NUMBERS };
+enum {
+    TAC_RIGID_NODES = 4,
+    TAC_RIGID_SIZE = 3 * TAC_RIGID_NODES,
+    TAC_PAST_OF_NODES = TAC_RIGID_NODES * TAC_PAST_NUMBERS
+};
 
 struct tac_implicit_piece {
-    tac_lid first, end; /* its vertices, if this rank owns it; else first == end */
-    int32_t owner;      /* -1: this rank knows nothing of its nodes */
-    double center[3];   /* at the start, m */
-    double far[3];      /* the nodes' distances from it along the principal axes, m */
-    double axis[3][3];  /* these axes at the start, over the distances, 1/m */
+    tac_lid first, end;     /* its vertices, if this rank owns it; else first == end */
+    int32_t owner;          /* -1: this rank knows nothing of its nodes */
+    double center[3];       /* at the start, m */
+    double far[3];          /* the nodes' distances from it along the principal axes, m */
+    double axis[3][3];      /* these axes at the start, over the distances, 1/m */
     double mass, inertia;   /* of a node, kg; inertia: in the potential, kg */
     struct tac_solid shape; /* the tetrahedron over the nodes */
 };
@@ -40,8 +44,8 @@ struct tac_implicit_rigid {
      */
     double *x, *v, *x0, *ahead, *p, *trial, *gradient, *part[3];
     double *straight; /* owned, (count, 4, 3): as the linear system has it; p: with its turn (rigid_turn.c), m */
-    double *past;  /* owned, (count, TAC_PAST_OF_NODES); NULL: the scheme remembers nothing */
-    double *gross; /* owned, (count, 4) */
+    double *past;     /* owned, (count, TAC_PAST_OF_NODES); NULL: the scheme remembers nothing */
+    double *gross;    /* owned, (count, 4) */
 };
 
 /* ---- rigid_nodes.c: life and places ---- */

@@ -1,6 +1,6 @@
 /* rigid_terms.c: what the nodes of rigid bodies add to the potential, its derivatives and the balance of forces. */
-#include "implicit/rigid/rigid_nodes.h"
 #include "implicit/parts.h"
+#include "implicit/rigid/rigid_nodes.h"
 #include <math.h>
 
 enum { SIZE = TAC_RIGID_SIZE };
@@ -92,7 +92,8 @@ void tac_rigid_gather(struct tac_implicit *sim)
             memset(&sim->newton.gradient[3 * (size_t)v], 0, 3 * sizeof *f);
         }
         for (size_t c = SIZE * (size_t)k; c < SIZE * ((size_t)k + 1); c++)
-            r->gradient[c] = r->part[TAC_PART_INERTIA][c] + r->part[TAC_PART_ELEMENTS][c] + r->part[TAC_PART_CONTACT][c];
+            r->gradient[c] =
+                r->part[TAC_PART_INERTIA][c] + r->part[TAC_PART_ELEMENTS][c] + r->part[TAC_PART_CONTACT][c];
     }
 }
 

@@ -2,9 +2,9 @@
  *
  * Newton's direction moves the axes of a body along tangents of the rotations, and so strains the body. If it did so by
  * one part in a thousand, the energy of its shape would exceed all others. So the body goes straight to where the same
- * turn and the same change of strain take it as a rotation and a strain: to C(f) (A + E), where the direction is [2f] A +
- * E, and C(f) = I + 2 ([f] + [f]^2)/(1 + f.f) is a rotation (Cayley). On the way its vertices move along straight lines,
- * like all others.
+ * turn and the same change of strain take it as a rotation and a strain: to C(f) (A + E), where the direction is [2f] A
+ * + E, and C(f) = I + 2 ([f] + [f]^2)/(1 + f.f) is a rotation (Cayley). On the way its vertices move along straight
+ * lines, like all others.
  */
 #include "implicit/parts.h"
 #include "implicit/rigid/rigid_nodes.h"

@@ -283,8 +283,7 @@ static enum tac_err read_rigid(struct tac_checkpoint_reader *r)
         const struct tac_rigid_row *row = &rows[k - span.first];
         if (!in_range(row->vertex, c->vertex_total) || row->t < 0 || row->t > c->now || row->t1 <= c->now ||
             row->t1 >= TAC_TIME_NEVER || !all_finite(row->value, TAC_RIGID_NUMBERS) ||
-            (c->has_past && !all_finite(row->past, 4 * TAC_PAST_NUMBERS)) ||
-            (k > 0 && row->vertex <= row[-1].vertex))
+            (c->has_past && !all_finite(row->past, 4 * TAC_PAST_NUMBERS)) || (k > 0 && row->vertex <= row[-1].vertex))
             err = tac_checkpoint_wrong(r, "the state of a rigid body makes no sense");
         c->rigid.row[k - span.begin] = *row;
     }

@@ -352,9 +352,10 @@ static enum tac_err check_loads(struct tac_reader *reader, bool implicit)
             continue;
         tac_where_index(where, "loads", (size_t)i);
         return tac_scene_fail(reader, where,
-                              implicit ? "acts on \"%.60s\", which is rigid: of loads only forces and pressures can act "
-                                         "on rigid bodies yet"
-                                       : "acts on \"%.60s\", which is rigid: loads on rigid bodies are not possible yet",
+                              implicit
+                                  ? "acts on \"%.60s\", which is rigid: of loads only forces and pressures can act "
+                                    "on rigid bodies yet"
+                                  : "acts on \"%.60s\", which is rigid: loads on rigid bodies are not possible yet",
                               s->body[s->load[i].body].name);
     }
     return TAC_OK;
