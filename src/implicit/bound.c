@@ -63,7 +63,7 @@ double tac_implicit_keep_volume(const double x[4][3], const double p[4][3], doub
 
 /* The largest share of sim->newton.p with which every limit of stretch keeps a part of the stretch that is left to it,
  * and every tetrahedron whose energy is unbounded as its volume goes to 0 keeps a part of its volume. */
-static double bound_elements(const struct tac_implicit *sim)
+static double bound_elements(struct tac_implicit *sim)
 {
     double least = 1;
     for (int k = 0; k < sim->set.count; k++) {
@@ -71,6 +71,7 @@ static double bound_elements(const struct tac_implicit *sim)
         const bool limit = l->element == &tac_element_limit || l->element == &tac_element_limit_principal;
         if (!limit && l->element != &tac_element_neo_hookean_whole)
             continue;
+        sim->books.bounds += (int64_t)l->count;
         for (size_t e = 0; e < l->count; e++) {
             const tac_lid *v = tac_element_stencil(&sim->set.list[k], e);
             double x[TAC_ELEMENT_NODES][3], p[TAC_ELEMENT_NODES][3];
@@ -102,6 +103,7 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
         const double radius = c->form.radius + (rigid ? slack : 0);
         least = fmin(least, tac_advance_safely(c->form.type, x, p, radius, TAC_GAP_KEPT, c->form.thickness, least));
     }
+    sim->books.bounds += (int64_t)sim->contact.pair_count;
     if (sim->ctx->size > 1 &&
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");

@@ -184,6 +184,8 @@ struct tac_implicit_books {
     bool has_start;
     struct tac_counters counters;
     double elements_s, contacts_s; /* the work of this rank by counts (implicit_balance.c) */
+    int64_t bounds;                /* pairs and elements that bounds of steps have examined on this rank */
+    int64_t products;              /* the linear solver's work on this rank (struct tac_system) */
 };
 
 /* The gradient is the sum of three parts: inertia and wind; elements and dampers; contact and friction. */

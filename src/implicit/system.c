@@ -298,7 +298,11 @@ done:
     err = tac_agree(sim->ctx, err);
     sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
     const double solve_s = tac_wall_s();
-    const struct tac_system system = {.nodes = s->nodes, .matrix = matrix, .position = s->position, .fixed = s->fixed};
+    const struct tac_system system = {.nodes = s->nodes,
+                                      .matrix = matrix,
+                                      .position = s->position,
+                                      .fixed = s->fixed,
+                                      .products = &sim->books.products};
     if (!err)
         err = solve(sim, &system, rough);
     sim->books.counters.seconds_contact += tac_wall_s() - solve_s;

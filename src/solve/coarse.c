@@ -250,6 +250,12 @@ done:
     return err;
 }
 
+/* Counts the work of a dense Cholesky factor, n^3/6 multiplications and additions. */
+static void count_factor(const struct tac_local_system *local, size_t n)
+{
+    tac_local_count(local, n * n * n / 54);
+}
+
 /* Makes E on every rank: dense, or a level that every rank solves by itself. */
 static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_system *local,
                                     const struct tac_coarse_plan *plan, bool dense, size_t mine,
@@ -262,9 +268,10 @@ static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_
     TAC_TRY(share(ctx, (size_t)local->subdomains, out->node, sizeof *node, &node, &nodes));
     TAC_TRY(share(ctx, mine, block, sizeof *all, &all, &blocks));
     err = make_message(ctx, local, nodes, node, out);
-    if (!err && dense)
+    if (!err && dense) {
         err = make_dense(ctx, node, blocks, all, out);
-    else if (!err) {
+        count_factor(local, (size_t)out->matrix.size);
+    } else if (!err) {
         err = tac_alloc_brief(ctx, nodes, sizeof *sorted, &sorted);
         for (size_t k = 0; k < nodes && !err; k++) {
             sorted[k] = node[out->slot[k]];
@@ -272,7 +279,8 @@ static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_
         }
         for (size_t k = 0; k < blocks; k++)
             all[k].row_rank = all[k].column_rank = 0;
-        err = err ? err : tac_level_make(ctx, plan->rule, true, nodes, sorted, blocks, all, &out->next);
+        err =
+            err ? err : tac_level_make(ctx, plan->rule, true, nodes, sorted, blocks, all, local->products, &out->next);
     }
     TAC_TRY(tac_agree(ctx, err));
 done:
@@ -310,11 +318,19 @@ done:
         err = tac_agree(ctx, err);
     }
     if (!err)
-        err = tac_level_make(ctx, plan->rule, false, (size_t)local->subdomains, out->node, *mine, *block, &out->next);
+        err = tac_level_make(ctx, plan->rule, false, (size_t)local->subdomains, out->node, *mine, *block,
+                             local->products, &out->next);
     free(away);
     free(came);
     free(to);
     return err;
+}
+
+/* Counts the products of A and Z: a block times 3 rows of six numbers. */
+static void count_products(const struct tac_local_system *local)
+{
+    tac_local_count(local, TAC_MODES * ((size_t)local->owned + 2 * local->lower.from[local->owned] +
+                                        local->outer.from[local->outer_count]));
 }
 
 enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system *local,
@@ -330,6 +346,7 @@ enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system 
     const bool dense = plan->dense || TAC_MODES * out->subdomains <= plan->rule->dense;
     make_modes(ctx, local, plan->turn, out);
     TAC_TRY(tac_coarse_rows(ctx, local, !dense, out, &block, &count));
+    count_products(local);
     sum = out->dropped;
     MPI_Allreduce(&sum, &out->dropped, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     if (dense || plan->whole)

@@ -105,6 +105,13 @@ static void add_given(const struct tac_coarse *coarse, const struct tac_subdomai
     }
 }
 
+/* Counts the products of a coarse step: rows of A Z with a vector, forces and motions. */
+static void count_products(const struct tac_coarse *coarse, const struct tac_local_system *local, bool with_product)
+{
+    const size_t rows = (size_t)local->owned + coarse->outside_from[local->subdomains];
+    tac_local_count(local, 2 * (size_t)local->owned + (with_product ? 2 * rows : 0));
+}
+
 /* Computes back = E^-1 mine, approximately where there are levels. */
 static void solve(struct tac_coarse *coarse, const struct tac_local_system *local)
 {
@@ -122,6 +129,7 @@ static void solve(struct tac_coarse *coarse, const struct tac_local_system *loca
         memcpy(coarse->value, coarse->all, TAC_MODES * (size_t)coarse->subdomains * sizeof(double));
     } else {
         tac_dense_solve(&coarse->matrix, coarse->value);
+        tac_local_count(local, (size_t)coarse->matrix.size * (size_t)coarse->matrix.size / 9);
     }
     for (int k = 0; k < local->subdomains; k++)
         memcpy(coarse->back + TAC_MODES * k, coarse->value + TAC_MODES * coarse->index[k], TAC_MODES * sizeof(double));
@@ -147,6 +155,7 @@ void tac_coarse_add(struct tac_coarse *coarse, const struct tac_local_system *lo
                 out[m] += coarse->basis[k][c][m] * sum[c];
         }
     }
+    count_products(coarse, local, y != NULL);
     solve(coarse, local);
     for (int k = 0; k < local->subdomains; k++) {
         const struct tac_subdomain *s = &local->subdomain[k];

@@ -84,7 +84,7 @@ void tac_dot_reduce(const struct tac_ctx *ctx, int count, struct tac_accum *sum,
 {
     struct tac_sum_window used[TAC_MOST_SUMS] = {{0, 0}};
     static const struct tac_sum_window whole[TAC_MOST_SUMS] = {
-        {0, TAC_ACCUM_LIMBS}, {0, TAC_ACCUM_LIMBS}, {0, TAC_ACCUM_LIMBS}};
+        {0, TAC_ACCUM_LIMBS}, {0, TAC_ACCUM_LIMBS}, {0, TAC_ACCUM_LIMBS}, {0, TAC_ACCUM_LIMBS}};
     bool known = window != NULL && ctx->size > 1;
     for (int k = 0; k < count && ctx->size > 1; k++) {
         used[k] = settle(&sum[k]);

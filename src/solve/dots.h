@@ -5,7 +5,7 @@
 #include "solve/local.h"
 #include <tactus/accum.h>
 
-enum { TAC_MOST_SUMS = 3 };
+enum { TAC_MOST_SUMS = 4 };
 
 /* The range of limbs that a sum used the last time, and one more at both ends. It is the same on all ranks, and only
  * these limbs are sent. {0}: no range is known. */

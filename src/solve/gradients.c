@@ -1,4 +1,5 @@
-/* gradients.c: iterates by conjugate gradients with exact dot products, deflated by the coarse space (A-DEF2).
+/* gradients.c: iterates by conjugate gradients with exact dot products, deflated by the coarse space (A-DEF2), and with
+ * one reduction over all ranks in each iteration.
  *
  * The iteration is that of Hestenes and Stiefel 1952 with the preconditioner of coarse.h.  This preconditioner is not
  * symmetric, but it is equal to a symmetric one for residuals without a coarse part, Z^T r = 0, and residuals have none
@@ -6,7 +7,11 @@
  * direction is made orthogonal to the last one by a separate product, as in Notay 2000 for variable preconditioners,
  * and not by the quotient of two r.z. Without this, tiny systems needed hundreds of iterations for the last digits.
  * Dot products are exact sums of one rounded number for each node, so they do not depend on how nodes are distributed,
- * and neither does any branch. */
+ * and neither does any branch.
+ *
+ * For one reduction, the product w = A z of the preconditioned residual z takes the place of the product with the new
+ * direction p' = z + beta p: A p' = w + beta A p, and p'.Ap' = z.w + beta z.Ap, as beta = -z.Ap / p.Ap (as in
+ * Chronopoulos and Gear 1989, whose beta is the quotient of two r.z). */
 #include "solve/dots.h"
 #include "solve/invariant.h"
 #include <math.h>
@@ -16,6 +21,8 @@ enum { LEAST_ROUGH = 5, MOST_SOFTENED = 4 };
 /* The residual of the recurrence has to be smaller than the tolerance by this factor, so that the true residual meets
  * the tolerance. */
 static const double MARGIN = .95;
+/* Where p.Ap is so much smaller than the two terms whose difference it is, it is computed from p and A p. */
+static const double LEAST_CURVATURE = 1. / 64;
 /* The true residual is computed at the latest when the residual of the recurrence has fallen by this factor. */
 static const double MOST_FALL = 1e-10;
 
@@ -50,14 +57,16 @@ TAC_VERSIONS static void step(struct tac_invariant *s, double by, struct tac_acc
     }
 }
 
-/* p = z + by p */
+/* p = z + by p, q = w + by q */
 TAC_VERSIONS static void turn(struct tac_invariant *s, double by)
 {
     const tac_four four = {by, by, by, by};
-    double *restrict p = s->p;
-    const double *restrict z = s->z;
-    for (size_t i = 0; i < (size_t)s->local.owned; i++)
+    double *restrict p = s->p, *restrict q = s->q;
+    const double *restrict z = s->z, *restrict w = s->w;
+    for (size_t i = 0; i < (size_t)s->local.owned; i++) {
         tac_store(p + 4 * i, tac_load(z + 4 * i) + four * tac_load(p + 4 * i));
+        tac_store(q + 4 * i, tac_load(w + 4 * i) + four * tac_load(q + 4 * i));
+    }
 }
 
 /* z = P r */
@@ -81,47 +90,67 @@ static void find_residual(struct tac_invariant *s)
         s->r[i] = s->b[i] - s->q[i];
 }
 
+enum { SUM_RR, SUM_RZ, SUM_QZ, SUM_ZW, SUMS };
+
+/* z = P r and w = A z, and the sums with them. sum[SUM_RR] is given. */
+static void precondition_and_sum(struct tac_invariant *s, struct tac_accum sum[SUMS],
+                                 struct tac_sum_window window[SUMS], double value[SUMS])
+{
+    precondition(s);
+    tac_local_multiply(&s->local, s->z, s->w);
+    tac_dot_add(&s->local, s->r, s->z, &sum[SUM_RZ]);
+    tac_dot_add(&s->local, s->q, s->z, &sum[SUM_QZ]);
+    tac_dot_add(&s->local, s->z, s->w, &sum[SUM_ZW]);
+    tac_dot_reduce(s->ctx, SUMS, sum, window, value);
+}
+
+/* Computes the next direction, its product, and p.Ap. */
+static double find_direction(struct tac_invariant *s, const double value[SUMS], double pq)
+{
+    const double beta = -value[SUM_QZ] / pq, next = value[SUM_ZW] + beta * value[SUM_QZ];
+    turn(s, beta);
+    if (!(next < LEAST_CURVATURE * value[SUM_ZW]))
+        return next;
+    tac_local_multiply(&s->local, s->p, s->q);
+    return dot(s, s->p, s->q, NULL);
+}
+
 /* Iterates until the square of the residual is `target`. Returns false if the preconditioner is not positive, which
  * ends the iterations early. */
 static bool iterate(struct tac_invariant *s, double target, const struct tac_solve_rule *rule,
                     struct tac_solve_result *result)
 {
-    double rz[2], fall = 0;
+    double value[SUMS], fall = 0;
     int count = 0;
-    struct tac_sum_window pq_window[1] = {{0, 0}}, window[3] = {{0, 0}, {0, 0}, {0, 0}};
-    precondition(s);
+    struct tac_sum_window window[SUMS] = {{0, 0}};
+    struct tac_accum first[SUMS] = {{{0}, 0, 0}};
+    memset(s->q, 0, 4 * (size_t)s->local.owned * sizeof *s->q);
+    precondition_and_sum(s, first, NULL, value);
     memcpy(s->p, s->z, 4 * (size_t)s->local.owned * sizeof *s->p);
-    rz[0] = dot(s, s->r, s->z, NULL);
-    while (result->iterations < rule->limit && rz[0] > 0) {
-        tac_local_multiply(&s->local, s->p, s->q);
-        const double pq = dot(s, s->p, s->q, pq_window);
+    memcpy(s->q, s->w, 4 * (size_t)s->local.owned * sizeof *s->q);
+    double pq = value[SUM_ZW];
+    while (result->iterations < rule->limit && value[SUM_RZ] > 0) {
         if (!(pq > 0)) {
             result->outcome = isnan(pq) ? TAC_SOLVE_NOT_FINITE : TAC_SOLVE_NOT_POSITIVE;
             return true;
         }
-        const double alpha = rz[0] / pq;
+        const double rz = value[SUM_RZ], alpha = rz / pq;
         if (!isfinite(alpha))
             break;
-        struct tac_accum sum[3] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
-        double value[3];
-        step(s, alpha, &sum[0]);
+        struct tac_accum sum[SUMS] = {{{0}, 0, 0}};
+        step(s, alpha, &sum[SUM_RR]);
         result->iterations++;
-        precondition(s);
-        tac_dot_add(&s->local, s->r, s->z, &sum[1]);
-        tac_dot_add(&s->local, s->q, s->z, &sum[2]);
-        tac_dot_reduce(s->ctx, 3, sum, window, value);
-        if (!(value[0] > target))
+        precondition_and_sum(s, sum, window, value);
+        if (!(value[SUM_RR] > target))
             break;
-        fall += alpha * rz[0];
-        if (++count >= LEAST_ROUGH && count * (alpha * rz[0]) <= rule->rough * fall) {
+        fall += alpha * rz;
+        if (++count >= LEAST_ROUGH && count * (alpha * rz) <= rule->rough * fall) {
             result->outcome = TAC_SOLVE_ROUGH;
             break;
         }
-        rz[1] = value[1];
-        turn(s, -alpha * value[2] / rz[0]);
-        rz[0] = rz[1];
+        pq = find_direction(s, value, pq);
     }
-    return !(rz[0] < 0);
+    return !(value[SUM_RZ] < 0);
 }
 
 void tac_invariant_iterate(struct tac_invariant *s, const struct tac_solve_rule *rule, struct tac_solve_result *result)

@@ -43,6 +43,7 @@ static inline void subtract_product(double *out, const double *a, const double *
 struct work {
     double *upper, *lower; /* owned: of one subdomain: L D and L, as its blocks of local->lower */
     int64_t *place;        /* owned, (local owned): where the present row has a column, or -1 */
+    size_t products;       /* of blocks; each is three products of a block and a vector */
 };
 
 /* Factors one subdomain. Returns false at a bad pivot. */
@@ -65,13 +66,16 @@ static bool factor_one(const struct tac_local_system *local, const struct tac_su
             const double *q = inverse + 9 * (size_t)j;
             memcpy(u, rows->block + 9 * e, 9 * sizeof *u);
             for (size_t f = rows->from[j]; f < rows->from[j + 1]; f++)
-                if (w->place[rows->column[f]] >= 0)
+                if (w->place[rows->column[f]] >= 0) {
                     subtract_product(u, w->upper + 9 * w->place[rows->column[f]], w->lower + 9 * (f - first));
+                    w->products++;
+                }
             for (int c = 0; c < 3; c++)
                 for (int b = 0; b < 3; b++)
                     l[3 * b + c] = u[c] * q[3 * b] + u[3 + c] * q[3 * b + 1] + u[6 + c] * q[3 * b + 2];
             subtract_product(d, u, l);
         }
+        w->products += 2 * (rows->from[i + 1] - rows->from[i]);
         for (size_t e = rows->from[i]; e < rows->from[i + 1]; e++)
             w->place[rows->column[e]] = -1;
         d[3] = d[1]; /* the two halves differ by rounding */
@@ -134,6 +138,7 @@ enum tac_err tac_incomplete_make(struct tac_ctx *ctx, const struct tac_local_sys
         for (size_t e = 9 * first; e < 9 * end; e++)
             out->lower[e] = single(w.lower[e - 9 * first]);
     }
+    tac_local_count(local, 3 * w.products);
 done:
     free(w.upper);
     free(w.lower);
@@ -193,6 +198,7 @@ void tac_incomplete_apply(const struct tac_incomplete *factor, const struct tac_
         solve_down(factor, local, &local->subdomain[k], r, factor->half, z);
         solve_up(factor, local, &local->subdomain[k], z);
     }
+    tac_local_count(local, (size_t)local->owned + 2 * local->lower.from[local->owned]);
 }
 
 void tac_incomplete_free(struct tac_incomplete *factor)

@@ -7,6 +7,15 @@
 /* With more than 128 subdomains of 1024 nodes E would take more time than it saves. */
 static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 512, .pairs = 32, .dense = 600};
 enum { SHARE = 128, LEAST_MOST = 256, MOST_SUBDOMAINS = 256 };
+/* The time that a block of the matrix takes in the cut, and in making the rows of subdomains, in products of a block
+ * and a vector. */
+enum { CUT_PRODUCTS = 25, ROW_PRODUCTS = 15 };
+
+static void count_blocks(const struct tac_system *system, int64_t products)
+{
+    if (system->products)
+        *system->products += products * (int64_t)system->matrix->row[system->nodes.owned];
+}
 
 static enum tac_err create_invariant(struct tac_ctx *ctx, const char *options, void **self)
 {
@@ -31,7 +40,7 @@ static void free_factor(struct tac_invariant *s)
     tac_local_system_free(&s->local);
     tac_incomplete_free(&s->factor);
     tac_coarse_free(&s->coarse);
-    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->p, &s->z, &s->t, &s->u, &s->home, &s->side};
+    double **const vector[] = {&s->x, &s->r, &s->b, &s->q, &s->w, &s->p, &s->z, &s->t, &s->u, &s->home, &s->side};
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
         free(*vector[k]);
         *vector[k] = NULL;
@@ -139,6 +148,7 @@ static enum tac_err cut_invariant(void *self, const struct tac_system *system, s
     find_fixed(s, system);
     const struct tac_cut_rule rule = choose_rule(s, system);
     TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &rule, &s->cut));
+    count_blocks(system, CUT_PRODUCTS);
     stats->subdomains = (int)s->cut.subdomains;
     stats->cut_s = tac_wall_s() - begin_s;
 done:
@@ -187,8 +197,8 @@ static enum tac_err make_vectors(struct tac_invariant *s)
 {
     enum tac_err err;
     const size_t owned = 4 * (size_t)s->local.owned, count = 4 * (size_t)s->local.count;
-    double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q}, **const long_ones[] = {&s->p, &s->z};
-    for (int k = 0; k < 4; k++)
+    double **const short_ones[] = {&s->x, &s->r, &s->b, &s->q, &s->w}, **const long_ones[] = {&s->p, &s->z};
+    for (int k = 0; k < 5; k++)
         TAC_TRY(tac_alloc_brief(s->ctx, owned, sizeof(double), short_ones[k]));
     for (int k = 0; k < 2; k++)
         TAC_TRY(tac_alloc_brief(s->ctx, count, sizeof(double), long_ones[k]));
@@ -237,6 +247,7 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
         goto done;
     }
     TAC_TRY(tac_local_system_make(s->ctx, system, s->fixed, &s->cut, &s->local));
+    count_blocks(system, ROW_PRODUCTS);
     err = tac_incomplete_make(s->ctx, &s->local, &s->factor);
     TAC_TRY(tac_agree(s->ctx, err));
     bad = lowest(s->ctx, s->factor.bad < 0 ? INT64_MAX : s->factor.bad);

@@ -20,10 +20,10 @@ struct tac_invariant {
     struct tac_level_rule rule; /* tests use another rule than the usual one */
     bool levels;                /* the coarse system is solved by levels, in cycles; else exactly, as A-DEF2 */
     bool ready;
-    double *x, *r, *b, *q; /* owned, (local owned, 4) */
-    double *p, *z;         /* owned, (local count, 4) */
-    double *t, *u;         /* owned, (local owned, 4), where there are levels */
-    double *home, *side;   /* owned, (nodes, 3): prescribed values; the right side */
+    double *x, *r, *b, *q, *w; /* owned, (local owned, 4) */
+    double *p, *z;             /* owned, (local count, 4) */
+    double *t, *u;             /* owned, (local owned, 4), where there are levels */
+    double *home, *side;       /* owned, (nodes, 3): prescribed values; the right side */
 };
 
 /* Collective. Solves A x = b for the vector b of the solver's own distribution; fills in the result except wall_s. */

@@ -226,11 +226,11 @@ done:
 }
 
 static enum tac_err make_parts(struct tac_ctx *ctx, const struct tac_level_rule *rule,
-                               const struct tac_coarse_node *node, struct tac_level *l)
+                               const struct tac_coarse_node *node, int64_t *products, struct tac_level *l)
 {
     enum tac_err err;
     const struct tac_system system = {
-        .nodes = l->nodes, .matrix = l->matrix, .position = l->position, .translate = l->weight};
+        .nodes = l->nodes, .matrix = l->matrix, .position = l->position, .translate = l->weight, .products = products};
     TAC_TRY(make_cut(ctx, rule, &system, l));
     tac_matrix_destroy(&l->matrix);
     err = tac_incomplete_make(ctx, &l->local, &l->factor);
@@ -246,7 +246,7 @@ done:
 
 enum tac_err tac_level_make(struct tac_ctx *ctx, const struct tac_level_rule *rule, bool whole, size_t count,
                             const struct tac_coarse_node *node, size_t blocks, const struct tac_coarse_block *block,
-                            struct tac_level **out)
+                            int64_t *products, struct tac_level **out)
 {
     enum tac_err err;
     struct tac_level *l = NULL;
@@ -260,7 +260,7 @@ enum tac_err tac_level_make(struct tac_ctx *ctx, const struct tac_level_rule *ru
         err = make_matrix(mine, count, node, blocks, block, l);
     }
     err = whole ? err : tac_agree(ctx, err);
-    err = err ? err : make_parts(mine, rule, node, l);
+    err = err ? err : make_parts(mine, rule, node, products, l);
     if (err && l && whole)
         tac_fail(ctx, err, "%s", l->alone.error);
     if (err)

@@ -35,10 +35,11 @@ struct tac_level {
 };
 
 /* Collective over ctx. If the level is `whole`, local, and all ranks do the same; then an error may be that of one rank
- * only. node: (count), own subdomains by ascending name; block: all of their rows or columns. */
+ * only. node: (count), own subdomains by ascending name; block: all of their rows or columns; products: as in
+ * struct tac_system. */
 enum tac_err tac_level_make(struct tac_ctx *ctx, const struct tac_level_rule *rule, bool whole, size_t count,
                             const struct tac_coarse_node *node, size_t blocks, const struct tac_coarse_block *block,
-                            struct tac_level **out);
+                            int64_t *products, struct tac_level **out);
 void tac_level_destroy(struct tac_level **level);
 /* Collective, or local if the level is whole. Computes x = E^-1 b approximately; both (count, 6). */
 void tac_level_solve(struct tac_level *level, const double *b, double *x);

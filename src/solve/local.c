@@ -231,6 +231,7 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
     struct tac_making m = {.system = system, .rank = cut->rank};
     struct tac_nodes nodes;
     tac_local_system_free(out);
+    out->products = system->products;
     err = tac_alloc_brief(ctx, (size_t)system->nodes.count, sizeof *m.name, &m.name);
     if ((err = tac_agree(ctx, err)) != TAC_OK)
         goto done;

@@ -56,7 +56,15 @@ struct tac_local_system {
     double *back_value;                       /* owned, (owned + gone, 3) */
     tac_lid *gone_node;                       /* owned, (gone): the caller's nodes that other ranks work on */
     int64_t nonzero;                          /* blocks of the own rows */
+    int64_t *products;                        /* borrowed, of struct tac_system; or NULL */
 };
+
+/* Local. Counts work, in products of a 3x3 block and a vector. */
+static inline void tac_local_count(const struct tac_local_system *local, size_t products)
+{
+    if (local->products)
+        *local->products += (int64_t)products;
+}
 
 /* Collective. Makes the rows. fixed: of all local nodes, also ghosts. */
 enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,

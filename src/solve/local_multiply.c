@@ -54,6 +54,8 @@ void tac_local_multiply(const struct tac_local_system *local, double *x, double 
     multiply_inner(local, x, y);
     tac_nodes_halo_end(local->halo, x);
     multiply_outer(local, x, y);
+    tac_local_count(local,
+                    (size_t)local->owned + 2 * local->lower.from[local->owned] + local->outer.from[local->outer_count]);
 }
 
 void tac_local_bring(struct tac_local_system *local, const double *b, double *r)

@@ -14,8 +14,8 @@
  *     tac_solver_destroy(&solver);
  *
  * Between cut and factor the matrix, the structure, the positions, the fixed nodes and the ghosts may change, but not
- * the owned nodes. Arguments are borrowed during the call; only the nodes, matrix and fixed of tac_solver_factor() are
- * borrowed until the last solve.
+ * the owned nodes. Arguments are borrowed during the call; only the nodes, matrix, fixed and products of
+ * tac_solver_factor() are borrowed until the last solve.
  */
 #ifndef TACTUS_SOLVE_SOLVER_H
 #define TACTUS_SOLVE_SOLVER_H
@@ -30,6 +30,7 @@ struct tac_system {
     const double *position;  /* (owned, 3), m */
     const double *translate; /* (owned), or NULL */
     const uint8_t *fixed;    /* (owned) 1: the node's x is prescribed, b has its value; NULL: none is */
+    int64_t *products; /* work of this rank is added here, in products of a 3x3 block and a vector; NULL: not counted */
 };
 
 enum tac_solve_outcome {

@@ -37,7 +37,9 @@ int main(int argc, char **argv)
     const int repeats = argc > 7 ? atoi(argv[7]) : 1;
     const double make_s = cpu_s();
     enum tac_err err = bar_make(&ctx, &options, &bar);
-    const struct tac_system system = bar_system(&bar);
+    struct tac_system system = bar_system(&bar);
+    int64_t products = 0, done[2] = {0, 0}; /* of rank 0; of the factor, of the solution */
+    system.products = &products;
     double *x = calloc(3 * (size_t)bar.nodes.count + 1, sizeof *x), used[4] = {0, 0, 0, 0};
     used[3] = cpu_s() - make_s;
     err = err ? err : tac_solver_create(&ctx, argc > 9 ? argv[9] : "invariant", argc > 10 ? argv[10] : "", &solver);
@@ -45,11 +47,14 @@ int main(int argc, char **argv)
         ((struct tac_invariant *)tac_solver_self(solver))->rule.flat = atoi(argv[11]);
     for (int k = 0; k < repeats && !err; k++) {
         const double begin_s = cpu_s();
+        products = 0;
         err = tac_solver_cut(solver, &system);
         const double cut_s = cpu_s();
         err = err ? err : tac_solver_factor(solver, &system);
         const double factor_s = cpu_s();
+        done[0] = products;
         err = err ? err : tac_solver_solve(solver, bar.side, x, tolerance, 20000, &result);
+        done[1] = products - done[0];
         const double part[3] = {cut_s - begin_s, factor_s - cut_s, cpu_s() - factor_s};
         for (int c = 0; c < 3; c++)
             used[c] = k == 0 || part[c] < used[c] ? part[c] : used[c];
@@ -63,10 +68,11 @@ int main(int argc, char **argv)
         printf("{\"ranks\": %d, \"deal\": %d, \"unknowns\": %" PRId64 ", \"blocks\": %" PRId64 ", \"moved\": %" PRId64
                ", \"subdomains\": %d, \"coarse\": %d, \"dropped\": %d, \"shifted\": %d, \"iterations\": %d, "
                "\"residual\": %.3g, \"make_s\": %.4f, \"cut_s\": %.4f, \"factor_s\": %.4f, \"solve_s\": %.4f, "
-               "\"ms_per_iteration\": %.4f, \"bits\": \"%016" PRIx64 "\", \"levels\": [",
+               "\"ms_per_iteration\": %.4f, \"products\": [%" PRId64 ", %" PRId64 "], \"bits\": \"%016" PRIx64
+               "\", \"levels\": [",
                ctx.size, (int)options.distribution, s->unknowns, s->blocks, s->moved, s->subdomains, s->coarse,
                s->dropped, s->shifted, result.iterations, result.residual, used[3], used[0], used[1], used[2],
-               result.iterations ? 1e3 * used[2] / result.iterations : 0, digest);
+               result.iterations ? 1e3 * used[2] / result.iterations : 0, done[0], done[1], digest);
         const bool known = argc <= 9 || strcmp(argv[9], "invariant") == 0;
         for (const struct tac_coarse *c = known ? &((struct tac_invariant *)tac_solver_self(solver))->coarse : NULL; c;
              c = c->next ? &c->next->coarse : NULL)

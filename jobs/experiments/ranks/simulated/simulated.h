@@ -8,7 +8,7 @@
 
 struct tac_simulation;
 
-enum work_kind { WORK_FORCES, WORK_CONTACT, WORK_DISCOVERY, WORK_KINDS };
+enum work_kind { WORK_FORCES, WORK_CONTACT, WORK_DISCOVERY, WORK_BOUNDS, WORK_SOLVE, WORK_KINDS };
 
 struct work {
     int64_t count[WORK_KINDS];

@@ -1,7 +1,9 @@
 /* work.c: declares what a simulated rank computes.
  *
- * The engine counts its work in ticks and in tests of boxes (25 ns of the machine for which they were chosen). Each
- * kind of count times what one costs is the time that this rank computes. The costs come from a run on a real core
+ * The asynchronous engine counts its work in ticks and in tests of boxes (25 ns of the machine for which they were
+ * chosen). The implicit integrator counts elements and pairs in contact, as nanoseconds of the machine for which they
+ * were chosen; tests of boxes; pairs that bounds of steps examine; and products of a block of the matrix and a vector.
+ * Each kind of count times what one costs is the time that this rank computes. The costs come from a run on a real core
  * (simulate).
  */
 #include "simulated.h"
@@ -9,6 +11,7 @@
 #include "broadphase/candidates.h"
 #include "events/ranks/ranks.h"
 #include "events/sim.h"
+#include "implicit/parts.h"
 #include "run/simulation.h"
 
 #include <simgrid/engine.h>
@@ -17,6 +20,7 @@
 #include <sys/mman.h>
 
 enum { LARGEST = 1 << 28 }; /* bytes of a message */
+#define TEST_NS 25.         /* of a test of boxes, of the machine for which counts were chosen */
 
 /* A message between two ranks, and when it was sent, s. */
 struct sent {
@@ -26,8 +30,8 @@ struct sent {
 
 struct rank {
     struct tac_simulation *sim; /* borrowed; NULL: nothing is declared */
-    const struct tac_sim
-        *last;                /* its engine, when it was last looked at: it is made anew when the scene is dealt anew */
+    const void *last;         /* its engine, when it was last looked at: it is made anew when the scene is dealt anew */
+    int64_t work[WORK_KINDS]; /* of the implicit integrator, as last seen */
     int64_t ticks[TAC_KINDS]; /* of the pass under way, as last seen */
     int64_t lists, repairs, looks; /* candidate lists built, cost of the newest one's repairs, looks at candidates */
     int64_t messages, bytes;
@@ -105,9 +109,34 @@ static int64_t more(int64_t *before, int64_t now)
     return grown;
 }
 
+static bool is_implicit(const struct tac_simulation *sim)
+{
+    return strcmp(sim->integrator->name, "implicit") == 0;
+}
+
+/* What this rank has done for implicit steps since the last call. */
+static void count_steps(struct rank *r, int64_t done[WORK_KINDS])
+{
+    const struct tac_implicit *sim = r->sim->state;
+    const int64_t now[WORK_KINDS] = {[WORK_FORCES] = (int64_t)(1e9 * sim->books.elements_s),
+                                     [WORK_CONTACT] = (int64_t)(1e9 * sim->books.contacts_s),
+                                     [WORK_DISCOVERY] = (int64_t)(1e9 / TEST_NS * tac_implicit_search_spent(sim)),
+                                     [WORK_BOUNDS] = sim->books.bounds,
+                                     [WORK_SOLVE] = sim->books.products};
+    if (sim != r->last)
+        memset(r->work, 0, sizeof r->work);
+    r->last = sim;
+    for (int k = 0; k < WORK_KINDS; k++)
+        done[k] = more(&r->work[k], now[k]);
+}
+
 /* All that this rank has done since the last call. */
 static void count(struct rank *r, int64_t done[WORK_KINDS])
 {
+    if (is_implicit(r->sim)) {
+        count_steps(r, done);
+        return;
+    }
     const struct tac_sim *sim = r->sim->state;
     const struct tac_candidates *list = sim->view.candidates;
     int64_t seen = 0, ticks = 0;
@@ -212,6 +241,12 @@ int work_send(const void *data, int count_of, MPI_Datatype type, int to, int tag
     struct sent message = {(int)(r - rank), tag, r->called_s};
     int sub;
     PMPI_Comm_size(comm, &sub);
+    if (is_implicit(r->sim)) { /* it has no counter of its own */
+        int bytes;
+        PMPI_Type_size(type, &bytes);
+        r->told.messages++;
+        r->told.bytes += (int64_t)bytes * count_of;
+    }
     if (&rank[to] != r && sub == size) /* of parts of the ranks nothing is told apart */
         put(&rank[to].sent, &rank[to].sent_count, &rank[to].sent_capacity, message);
     return PMPI_Isend(data, count_of, type, to, tag, comm, request);
@@ -249,6 +284,15 @@ bool work_is_counted(void)
 {
     const struct rank *r = mine();
     return r != NULL && r->sim != NULL;
+}
+
+bool work_meets(MPI_Comm comm)
+{
+    int sub = 1;
+    if (!work_is_counted())
+        return false;
+    PMPI_Comm_size(comm, &sub);
+    return sub > 1;
 }
 
 int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)

@@ -38,20 +38,34 @@ int work_arrived(void); /* bytes of the message that was probed */
 /* A call of MPI, and the simulated time that this rank spent in it; where nothing is counted, it takes none (quiet.h).
  */
 bool work_is_counted(void);
+/* Local. The same, and the communicator has several ranks. */
+bool work_meets(MPI_Comm comm);
 #define WORK_CALL(with, call, quiet) (work_is_counted() ? (work_declare(), work_spent(with, call)) : (quiet))
-#define WORK_MEET(call, quiet) (work_is_counted() ? (work_meet(), work_spent(WORK_ALL, call)) : (quiet))
-#define MPI_Allreduce(...) WORK_MEET(MPI_Allreduce(__VA_ARGS__), quiet_allreduce(__VA_ARGS__))
+#define WORK_MEET(comm, call, quiet) (work_meets(comm) ? (work_meet(), work_spent(WORK_ALL, call)) : (quiet))
+#define MPI_Allreduce(in, out, count, type, op, comm)                                                                  \
+    WORK_MEET(comm, MPI_Allreduce(in, out, count, type, op, comm), quiet_allreduce(in, out, count, type, op, comm))
 /* SMPI has n^2 messages in it where no call may block. */
 #define MPI_Iallreduce(in, out, count, type, op, comm, request)                                                        \
     (*(request) = MPI_REQUEST_NULL, MPI_Allreduce(in, out, count, type, op, comm))
-#define MPI_Reduce(...) WORK_MEET(MPI_Reduce(__VA_ARGS__), quiet_reduce(__VA_ARGS__))
-#define MPI_Scan(...) WORK_MEET(MPI_Scan(__VA_ARGS__), quiet_scan(__VA_ARGS__))
-#define MPI_Exscan(...) WORK_MEET(MPI_Exscan(__VA_ARGS__), quiet_exscan(__VA_ARGS__))
-#define MPI_Bcast(...) WORK_MEET(MPI_Bcast(__VA_ARGS__), quiet_bcast(__VA_ARGS__))
-#define MPI_Allgather(...) WORK_MEET(MPI_Allgather(__VA_ARGS__), quiet_allgather(__VA_ARGS__))
-#define MPI_Allgatherv(...) WORK_MEET(MPI_Allgatherv(__VA_ARGS__), quiet_allgatherv(__VA_ARGS__))
-#define MPI_Alltoall(...) WORK_MEET(MPI_Alltoall(__VA_ARGS__), quiet_alltoall(__VA_ARGS__))
-#define MPI_Barrier(...) WORK_MEET(MPI_Barrier(__VA_ARGS__), quiet_barrier(__VA_ARGS__))
+#define MPI_Reduce(in, out, count, type, op, root, comm)                                                               \
+    WORK_MEET(comm, MPI_Reduce(in, out, count, type, op, root, comm),                                                  \
+              quiet_reduce(in, out, count, type, op, root, comm))
+#define MPI_Scan(in, out, count, type, op, comm)                                                                       \
+    WORK_MEET(comm, MPI_Scan(in, out, count, type, op, comm), quiet_scan(in, out, count, type, op, comm))
+#define MPI_Exscan(in, out, count, type, op, comm)                                                                     \
+    WORK_MEET(comm, MPI_Exscan(in, out, count, type, op, comm), quiet_exscan(in, out, count, type, op, comm))
+#define MPI_Bcast(data, count, type, root, comm)                                                                       \
+    WORK_MEET(comm, MPI_Bcast(data, count, type, root, comm), quiet_bcast(data, count, type, root, comm))
+#define MPI_Allgather(in, count, type, out, count_out, type_out, comm)                                                 \
+    WORK_MEET(comm, MPI_Allgather(in, count, type, out, count_out, type_out, comm),                                    \
+              quiet_allgather(in, count, type, out, count_out, type_out, comm))
+#define MPI_Allgatherv(in, count, type, out, counts, at, type_out, comm)                                               \
+    WORK_MEET(comm, MPI_Allgatherv(in, count, type, out, counts, at, type_out, comm),                                  \
+              quiet_allgatherv(in, count, type, out, counts, at, type_out, comm))
+#define MPI_Alltoall(in, count, type, out, count_out, type_out, comm)                                                  \
+    WORK_MEET(comm, MPI_Alltoall(in, count, type, out, count_out, type_out, comm),                                     \
+              quiet_alltoall(in, count, type, out, count_out, type_out, comm))
+#define MPI_Barrier(comm) WORK_MEET(comm, MPI_Barrier(comm), quiet_barrier(comm))
 #define MPI_Test(...) WORK_CALL(WORK_ALL, MPI_Test(__VA_ARGS__), MPI_Test(__VA_ARGS__))
 #define MPI_Isend(...) WORK_CALL(WORK_NEIGHBOURS, work_send(__VA_ARGS__), quiet_isend(__VA_ARGS__))
 #define MPI_Irecv(...) WORK_CALL(WORK_NEIGHBOURS, work_wish(__VA_ARGS__), quiet_irecv(__VA_ARGS__))
