@@ -5,6 +5,7 @@
  * and of the stencils within a list, follows from the scene. Every rank adds the stencils that reach a vertex of its
  * own.
  */
+#include "implicit/rigid/rigid_matrix.h"
 #include "implicit/system.h"
 #include <math.h>
 
@@ -37,13 +38,6 @@ static const tac_lid *foreseen_pair(const struct tac_implicit *sim, size_t e, en
     return sim->contact.foreseen[e].v;
 }
 
-/* Which sides of a pair are of a rigid body. */
-static int rigid_sides(const struct tac_implicit *sim, const tac_lid *v, enum tac_pair_type type)
-{
-    return (tac_implicit_rigid_of(sim, v[0]) >= 0 ? TAC_SIDE_FIRST : 0) |
-           (tac_implicit_rigid_of(sim, v[tac_pair_first(type)]) >= 0 ? TAC_SIDE_SECOND : 0);
-}
-
 /* Appends a stencil of local ids. */
 static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, int n, tac_lid *to)
 {
@@ -62,14 +56,6 @@ static tac_lid *append_side(const struct tac_implicit *sim, const tac_lid *v, in
     return to;
 }
 
-/* How many nodes the pairs of a list have. */
-static int nodes_of(enum tac_pair_type type, int sides)
-{
-    const int first = tac_pair_first(type);
-    return (sides & TAC_SIDE_FIRST ? TAC_RIGID_NODES : first) +
-           (sides & TAC_SIDE_SECOND ? TAC_RIGID_NODES : tac_pair_vertices(type) - first);
-}
-
 static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *sort, struct tac_stencil_list *list,
                            tac_lid *to)
 {
@@ -77,11 +63,11 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
         const int sides = t % TAC_SIDES, first = tac_pair_first((enum tac_pair_type)(t / TAC_SIDES));
         const int n = tac_pair_vertices((enum tac_pair_type)(t / TAC_SIDES));
         struct tac_stencil_list *l = &list[sort->stencils + t];
-        *l = (struct tac_stencil_list){0, nodes_of((enum tac_pair_type)(t / TAC_SIDES), sides), to};
+        *l = (struct tac_stencil_list){0, tac_rigid_nodes_of((enum tac_pair_type)(t / TAC_SIDES), sides), to};
         for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
             enum tac_pair_type type;
             const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type == t / TAC_SIDES && rigid_sides(sim, v, type) == sides) {
+            if ((int)type == t / TAC_SIDES && tac_rigid_sides(sim, v, type) == sides) {
                 to = append_side(sim, v, first, (sides & TAC_SIDE_FIRST) != 0, to);
                 to = append_side(sim, v + first, n - first, (sides & TAC_SIDE_SECOND) != 0, to);
                 l->count++;
@@ -89,45 +75,6 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
         }
     }
     return to;
-}
-
-/* How a side of a pair depends on its nodes: weight[i][a] of node a at vertex i. */
-static void side_weights(const struct tac_implicit *sim, const tac_lid *v, int n, bool rigid, int column,
-                         double (*weight)[2 * TAC_RIGID_NODES])
-{
-    for (int i = 0; i < n; i++)
-        if (rigid)
-            tac_rigid_weights(sim, tac_implicit_rigid_of(sim, v[i]), v[i], &weight[i][column]);
-        else
-            weight[i][column + i] = 1;
-}
-
-/* Changes the matrix of a pair, (3 n, 3 n), into that of its nodes. */
-static void to_nodes(const struct tac_implicit *sim, const tac_lid *v, enum tac_pair_type type, int sides,
-                     const double *dense, double *out)
-{
-    enum { MOST = 2 * TAC_RIGID_NODES };
-    const int n = tac_pair_vertices(type), first = tac_pair_first(type), nodes = nodes_of(type, sides);
-    double weight[4][MOST] = {{0}}, half[3 * MOST][12];
-    side_weights(sim, v, first, (sides & TAC_SIDE_FIRST) != 0, 0, weight);
-    side_weights(sim, v + first, n - first, (sides & TAC_SIDE_SECOND) != 0,
-                 sides & TAC_SIDE_FIRST ? TAC_RIGID_NODES : first, &weight[first]);
-    for (int a = 0; a < nodes; a++)
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; c < 3 * n; c++) {
-                double sum = 0;
-                for (int i = 0; i < n; i++)
-                    sum += weight[i][a] * dense[3 * n * (3 * i + k) + c];
-                half[3 * a + k][c] = sum;
-            }
-    for (int r = 0; r < 3 * nodes; r++)
-        for (int b = 0; b < nodes; b++)
-            for (int l = 0; l < 3; l++) {
-                double sum = 0;
-                for (int j = 0; j < n; j++)
-                    sum += weight[j][b] * half[r][3 * j + l];
-                out[3 * nodes * r + 3 * b + l] = sum;
-            }
 }
 
 static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x, enum tac_curvature curvature,
@@ -140,11 +87,11 @@ static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const d
             double dense[144], of_nodes[4 * TAC_RIGID_SIZE * TAC_RIGID_SIZE];
             enum tac_pair_type type;
             const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type != t / TAC_SIDES || rigid_sides(sim, v, type) != sides)
+            if ((int)type != t / TAC_SIDES || tac_rigid_sides(sim, v, type) != sides)
                 continue;
             sort->hessian(sim, e, x, curvature, dense);
             if (sides != 0)
-                to_nodes(sim, v, type, sides, dense, of_nodes);
+                tac_rigid_to_nodes(sim, v, type, sides, dense, of_nodes);
             tac_matrix_add(matrix, sort->stencils + t, place++, sides != 0 ? of_nodes : dense);
         }
     }
@@ -266,20 +213,6 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
     }
 }
 
-static void add_rigid(struct tac_implicit *sim, enum tac_curvature curvature, struct tac_matrix *matrix)
-{
-    const struct tac_element *element = &tac_element_neo_hookean_whole;
-    for (size_t n = 0; n < sim->rigid.own_count; n++) {
-        double x[4][3], dense[144];
-        memcpy(x, &sim->rigid.x[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n]], sizeof x);
-        (curvature != TAC_CURVATURE_NONE ? element->hessian : element->convex)(
-            &sim->rigid.piece[sim->rigid.own[n]].shape, NULL, (const double(*)[3])x, dense);
-        for (int i = 0; i < 144; i++)
-            dense[i] *= sim->weight;
-        tac_matrix_add(matrix, TAC_RIGID_STENCILS, n, dense);
-    }
-}
-
 /* ---- the whole matrix ---- */
 
 enum { SLIDING, TOUCHING, FORESEEN, SORTS };
@@ -333,6 +266,6 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
-    add_rigid(sim, curvature, matrix);
+    tac_rigid_assemble(sim, curvature, matrix);
     tac_implicit_count_work(sim, TAC_WORK_HESSIAN);
 }

@@ -342,20 +342,18 @@ static enum tac_err check_histories(struct tac_reader *reader)
 }
 
 /* Accelerations and winds need the masses of vertices, and those of a rigid body are shares. */
-static enum tac_err check_loads(struct tac_reader *reader, bool implicit)
+static enum tac_err check_loads(struct tac_reader *reader)
 {
     const struct tac_settings *s = reader->scene->settings;
     char where[TAC_WHERE];
     for (tac_lid i = 0; i < s->load_count; i++) {
         const enum tac_load_kind kind = s->load[i].kind;
-        if (s->body[s->load[i].body].rigid < 0 || (implicit && (kind == TAC_LOAD_FORCE || kind == TAC_LOAD_PRESSURE)))
+        if (s->body[s->load[i].body].rigid < 0 || kind == TAC_LOAD_FORCE || kind == TAC_LOAD_PRESSURE)
             continue;
         tac_where_index(where, "loads", (size_t)i);
         return tac_scene_fail(reader, where,
-                              implicit
-                                  ? "acts on \"%.60s\", which is rigid: of loads only forces and pressures can act "
-                                    "on rigid bodies yet"
-                                  : "acts on \"%.60s\", which is rigid: loads on rigid bodies are not possible yet",
+                              "acts on \"%.60s\", which is rigid: of loads only forces and pressures can act on rigid "
+                              "bodies yet",
                               s->body[s->load[i].body].name);
     }
     return TAC_OK;
@@ -390,6 +388,6 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
                                   "ever, since it is as rigid as its path is then",
                                   s->body[s->motion[i].body].name);
         }
-    const enum tac_err err = check_loads(reader, implicit);
+    const enum tac_err err = check_loads(reader);
     return err ? err : check_histories(reader);
 }
