@@ -67,7 +67,6 @@ SCENES = {
     "rigid-table.5": (lambda d, s: stiff.turntable(d, s, .5), 5.9, 7, 14, .01),
     "rigid-table1": (lambda d, s: stiff.turntable(d, s, 1), 9.1, 10, 10, .01),
     "rigid-coin": (stiff.coin, 3.8, 12, 84, .01),
-    "rigid-cards": (stiff.cards, 161.9, 78, 204, 3.2),
     "arch-falls": (lambda d, s: of.arch(d, s, .2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }
 

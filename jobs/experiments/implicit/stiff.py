@@ -97,8 +97,8 @@ def coin(folder, small):
 
 
 def lewis(folder, small):
-    """A wedge between two others in a notch that widens downwards is pulled up by .5 m/s, and a block of ten times its mass with it.
-    Three small blocks lie beside it: seven bodies with the floor."""
+    """A wedge between two others in a notch that widens downwards is pulled up by .5 m/s, and a stone with it. Two small blocks lie beside it:
+    seven bodies with the floor."""
     slope, gap = math.tan(math.radians(10)), 5e-4
     depth, open_half, deep = .1, .04, .1
     wide = open_half + slope * deep
@@ -119,37 +119,3 @@ def lewis(folder, small):
                        "mesh": {"kind": "box", "size": [.1, .1, .1], "cells": [1, 1, 1]}})
     return scene("a lewis", .01, .1 if small else 1, 1e-3, bodies, .7, 1e-2, friction=.3,
                  motions=[{"body": "core", "path": [[0, [0, 0, 0]], [.1, [0, 0, 0]], [1.1, [0, .5, 0]]]}])
-
-
-def cards(folder, small):
-    """Fifteen cards of two triangles in three storeys; two cubes fall on them after half a second."""
-    side, lean, gap = .1, math.radians(70), 6e-4
-    rise, half = side * math.sin(lean), side * math.cos(lean)
-    pitch = 2 * half + 3 * gap
-    bodies = [floor(0, 2)]
-
-    def card(name, corners):
-        bodies.append({"name": name, "rigid": True, "material": "card", "mesh": {
-            "kind": "inline", "vertices": corners, "triangles": [[0, 1, 2], [0, 2, 3]]}})
-
-    def slab(name, x0, y0, x1, y1):
-        z = side / 2
-        card(name, [[x0, y0, -z], [x0, y0, z], [x1, y1, z], [x1, y1, -z]])
-
-    y = gap
-    for storey, tents in enumerate((3, 2, 1)):
-        first = -pitch * (tents - 1) / 2
-        for k in range(tents):
-            x = first + pitch * k
-            slab("s%d left %d" % (storey, k), x - half - gap / 2, y, x - gap / 2, y + rise)
-            slab("s%d right %d" % (storey, k), x + half + gap / 2, y, x + gap / 2, y + rise)
-        y += rise + gap
-        for k in range(tents - 1):
-            x = first + pitch * (k + .5)
-            slab("s%d across %d" % (storey, k), x - pitch / 2 + gap, y, x + pitch / 2 - gap, y)
-        y += gap
-    for i, x in enumerate((-.02, .03)):
-        bodies.append({"name": "cube%d" % i, "rigid": {"density": 300}, "position": [x, y + 1.25 + .1 * i, .01 * i],
-                       "mesh": {"kind": "box", "size": [.03, .03, .03], "cells": [1, 1, 1]}})
-    return scene("a house of rigid cards", .01, .05 if small else 1.5, 1e-3, bodies, .5, 1e-3, friction=.9, velocity=1e-5,
-                 materials={"card": {"density": .3}})
