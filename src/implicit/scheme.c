@@ -277,6 +277,7 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
                 sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + k] += push[i][k] / mass[l->v[i]];
         push_nodes(sim, l, (const double(*)[3])push, 1, sim->rigid.past, TAC_PAST_NUMBERS);
     }
+    tac_rigid_calm(sim);
     start_wind(sim);
     TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
 done:
@@ -314,5 +315,7 @@ void tac_implicit_end_scheme(struct tac_implicit *sim)
     for (size_t n = 0; n < TAC_RIGID_NODES * r->count; n++)
         end_one(sim, false, &r->x[3 * n], &r->x0[3 * n], &r->v[3 * n],
                 r->past != NULL ? &r->past[TAC_PAST_NUMBERS * n] : NULL);
+    if (scheme_of(sim) == TAC_IMPLICIT_NEWMARK) /* it would not damp the oscillations of their shape */
+        tac_rigid_calm(sim);
     tac_rigid_spread(sim, r->v, sim->v);
 }

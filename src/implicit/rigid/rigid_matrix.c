@@ -27,7 +27,7 @@ static void side_weights(const struct tac_implicit *sim, const tac_lid *v, int n
 }
 
 void tac_rigid_to_nodes(const struct tac_implicit *sim, const tac_lid *v, enum tac_pair_type type, int sides,
-                     const double *dense, double *out)
+                        const double *dense, double *out)
 {
     enum { MOST = 2 * TAC_RIGID_NODES };
     const int n = tac_pair_vertices(type), first = tac_pair_first(type), nodes = tac_rigid_nodes_of(type, sides);

@@ -75,6 +75,10 @@ enum tac_err tac_rigid_rows_in(struct tac_implicit *sim, const struct tac_checkp
 /* Local. Sets p of nodes and of their vertices to `share` of the straight direction, with its turn. */
 void tac_rigid_turn(struct tac_implicit *sim, double share);
 
+/* Local. Takes out of the velocities of own bodies, and of the accelerations that newmark remembers, what strains them;
+ * momenta, forces and torques stay. */
+void tac_rigid_calm(struct tac_implicit *sim);
+
 /* ---- rigid_terms.c: the potential, its derivatives, and the book ---- */
 
 /* Local. Returns the share of p with which the tetrahedra of own bodies keep a part of their volumes. */

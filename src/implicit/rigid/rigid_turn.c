@@ -8,6 +8,7 @@
  */
 #include "implicit/parts.h"
 #include "implicit/rigid/rigid_nodes.h"
+#include "state/chord.h"
 #include <tactus/math.h>
 
 /* The axes of a body: a[k] is the vector that principal axis k has become; mean: of the nodes. */
@@ -19,6 +20,19 @@ static void axes_of(const struct tac_implicit_piece *p, const double *node, doub
         a[0][c] = .25 * (one - two - three) / p->far[0];
         a[1][c] = .25 * (two - one - three) / p->far[1];
         a[2][c] = .25 * (three - one - two) / p->far[2];
+    }
+}
+
+/* The nodes whose mean and axes are these. */
+static void nodes_of(const struct tac_implicit_piece *p, const double mean[3], const double a[3][3], double *node,
+                     int width)
+{
+    for (int c = 0; c < 3; c++) {
+        const double one = p->far[0] * a[0][c], two = p->far[1] * a[1][c], three = p->far[2] * a[2][c];
+        node[c] = mean[c] + (one + two + three);
+        node[width + c] = mean[c] + (one - two - three);
+        node[2 * width + c] = mean[c] + (two - one - three);
+        node[3 * width + c] = mean[c] + (three - one - two);
     }
 }
 
@@ -45,14 +59,52 @@ static void turn_body(const struct tac_implicit_piece *piece, const double *x, c
         tac_cross(once, f, turned);
         tac_cross(twice, f, once);
         for (int c = 0; c < 3; c++)
-            change[k][c] = piece->far[k] * (e[c] + factor * (once[c] + twice[c]));
+            change[k][c] = e[c] + factor * (once[c] + twice[c]);
     }
-    for (int c = 0; c < 3; c++) {
-        const double to = share * go[c];
-        p[c] = to + (change[0][c] + change[1][c] + change[2][c]);
-        p[3 + c] = to + (change[0][c] - change[1][c] - change[2][c]);
-        p[6 + c] = to + (change[1][c] - change[0][c] - change[2][c]);
-        p[9 + c] = to + (change[2][c] - change[0][c] - change[1][c]);
+    for (int c = 0; c < 3; c++)
+        go[c] *= share;
+    nodes_of(piece, go, (const double(*)[3])change, p, 3);
+}
+
+/* With the spin w the axes have the velocities w x a, and with the torque of their accelerations a turn is accelerated
+ * by u = I^-1 (torque - w x L): u x a + w x (w x a). */
+static void make_rigid(const struct tac_implicit_piece *piece, const double second[3], const double *x, double *v,
+                       double *past)
+{
+    double mean[3], go[3], faster[3], a[3][3], u[3][3], d[3][3], pushed[TAC_RIGID_SIZE], r[3][3], l[3], w[3], torque[3],
+        more[3], turned[3];
+    axes_of(piece, x, mean, a);
+    axes_of(piece, v, go, u);
+    for (int i = 0; i < TAC_RIGID_NODES; i++)
+        for (int c = 0; c < 3; c++)
+            pushed[3 * i + c] = past[TAC_PAST_NUMBERS * i + c];
+    axes_of(piece, pushed, faster, d);
+    tac_chord_nearest((const double(*)[3])a, r);
+    tac_chord_momentum(second, (const double(*)[3])a, (const double(*)[3])u, l);
+    tac_chord_momentum(second, (const double(*)[3])a, (const double(*)[3])d, torque);
+    tac_chord_spin(second, (const double(*)[3])r, l, w);
+    tac_cross(turned, w, l);
+    for (int c = 0; c < 3; c++)
+        torque[c] -= turned[c];
+    tac_chord_spin(second, (const double(*)[3])r, torque, more);
+    for (int k = 0; k < 3; k++) {
+        tac_cross(u[k], w, a[k]);
+        tac_cross(d[k], w, u[k]);
+        tac_cross(turned, more, a[k]);
+        for (int c = 0; c < 3; c++)
+            d[k][c] += turned[c];
+    }
+    nodes_of(piece, go, (const double(*)[3])u, v, 3);
+    nodes_of(piece, faster, (const double(*)[3])d, past, TAC_PAST_NUMBERS);
+}
+
+void tac_rigid_calm(struct tac_implicit *sim)
+{
+    struct tac_implicit_rigid *r = &sim->rigid;
+    for (size_t n = 0; n < r->own_count; n++) {
+        const size_t k = (size_t)r->own[n];
+        make_rigid(&r->piece[k], sim->scene->settings->rigid[k].second, &r->x[TAC_RIGID_SIZE * k],
+                   &r->v[TAC_RIGID_SIZE * k], &r->past[TAC_PAST_OF_NODES * k]);
     }
 }
 

@@ -368,10 +368,6 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
     tac_where_index(where, "bodies", (size_t)s->rigid[0].body);
     tac_where(place, where, "rigid");
     const bool implicit = s->integrator == TAC_INTEGRATOR_IMPLICIT;
-    if (implicit && s->implicit.scheme == TAC_IMPLICIT_NEWMARK)
-        return tac_scene_fail(reader, "integrator.scheme",
-                              "is \"newmark\", which cannot move rigid bodies: it damps nothing, so the stiffness of "
-                              "their shape would ring; use \"bdf2\"");
     if (!implicit && tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
         return tac_scene_fail(reader, "clocks.rigid_s", "is %g s, under 2^12 quanta (%g s); make it longer",
                               s->clocks.rigid_s, 4096 * s->quantum_s);

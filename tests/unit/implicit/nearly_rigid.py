@@ -2,7 +2,7 @@
 """nearly_rigid.py: rigid bodies in the implicit integrator, whose unknowns are four nodes.
 
 flight    A thrown box that turns: its centre falls as the scheme says, to rounding; angular momentum is kept to the
-          scheme's order; its shape is.
+          scheme's order; its shape is; newmark keeps its energy.
 rest      A box falls and rests: it comes to rest, the floor carries its weight, and its shape gives by about 1e-7.
 slope     On a slope of 26.565 degrees (tangent .5) a block stays with friction .5, and slides with .49 by
           g (sin - mu cos).
@@ -84,6 +84,11 @@ def flight(folder):
         check(abs(rows[-1]["momentum_x"] - 12) < 1e-10, f"flight: momentum {rows[-1]['momentum_x']:.12g} kg m/s of 12")
     check(lost[1] < 5e-3 and lost[0] > 2.5 * lost[1],
           f"flight: bdf2 loses {lost[0]:.2e} and {lost[1]:.2e} of the angular momentum with .01 and .005 s")
+    out = run(folder, "newmark", {**scene, "gravity": [0, 0, 0], "time": {"end": 2, "frame": 1}, "integrator": {
+        "kind": "implicit", "step_s": .01, "scheme": "newmark", "newton": {"velocity_tol": 1e-5}}})
+    rows = table(out)
+    check(abs(rows[-1]["kinetic"] / rows[0]["kinetic"] - 1) < 1e-3,
+          f"flight: newmark keeps the energy to {rows[-1]['kinetic'] / rows[0]['kinetic'] - 1:.1e} in 2 s")
 
 
 def rest(folder):

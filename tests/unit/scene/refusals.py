@@ -55,8 +55,6 @@ REFUSED = [
     (["bodies.dust.1.rigid=true", "motions.0={\"body\":\"dust.1\",\"path\":[[0,[0,0,0]]]}"],
      r"motions\[0\]: moves \"dust\.1\", which is rigid"),
     (["bodies.dust.1.rigid=true", "bodies.dust.1.radius=0.01", "contact.friction=0.5"], r"bodies\[2\]\.radius: is not possible on a rigid"),
-    (["bodies.dust.1.rigid=true", "integrator={\"kind\":\"implicit\",\"step_s\":0.01,\"scheme\":\"newmark\"}"],
-     r"integrator\.scheme: is \"newmark\", which cannot move rigid bodies"),
     (["bodies.dust.1.rigid=true",
       "loads=[{\"body\":\"dust.1\",\"acceleration\":[1,0,0]}]"], r"loads\[0\]: acts on \"dust\.1\", which is rigid: of loads only"),
     ("bodies.sheet.rigid={\"mass\":1,\"frequency\":-1}", r"bodies\[0\]\.rigid\.frequency: is -1"),
