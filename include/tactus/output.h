@@ -35,6 +35,10 @@ enum tac_dataset_name {
     TAC_DATA_PRESSURE,
     TAC_DATA_RANK,
     TAC_DATA_SPIN,
+    TAC_DATA_RIGID_CENTER,
+    TAC_DATA_RIGID_ROTATION,
+    TAC_DATA_RIGID_VELOCITY,
+    TAC_DATA_RIGID_SPIN,
     TAC_DATA_CONTACTS_KIND,
     TAC_DATA_CONTACTS_VERTICES,
     TAC_DATA_CONTACTS_PLACE,
@@ -45,9 +49,10 @@ enum tac_dataset_name {
 };
 enum tac_field_at {
     TAC_AT_VERTICES,
-    TAC_AT_CELLS,
+    TAC_AT_CELLS, /* triangles, segments, points, tetrahedra */
+    TAC_AT_RIGID, /* bodies that are rigid */
     TAC_AT_CONTACTS
-}; /* cells: triangles, segments, points, tetrahedra */
+};
 enum tac_value { TAC_VALUE_FLOAT, TAC_VALUE_DOUBLE, TAC_VALUE_INT32, TAC_VALUE_INT64 };
 
 struct tac_field_info {

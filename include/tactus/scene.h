@@ -247,6 +247,7 @@ enum tac_output_field {
     TAC_OUTPUT_PRESSURE,
     TAC_OUTPUT_RANK,
     TAC_OUTPUT_SPIN,
+    TAC_OUTPUT_POSE,
     TAC_OUTPUT_FIELDS
 };
 

@@ -174,7 +174,8 @@ static enum tac_err read_fields(struct tac_ctx *ctx, struct export *e, int64_t k
         int64_t rows;
         free(e->field[which]);
         e->field[which] = NULL;
-        if (!(e->r->frame[k].fields >> which & 1) || tac_field_table()[which].at == TAC_AT_CONTACTS)
+        const enum tac_field_at at = tac_field_table()[which].at;
+        if (!(e->r->frame[k].fields >> which & 1) || at == TAC_AT_CONTACTS || at == TAC_AT_RIGID)
             continue;
         TAC_TRY(tac_reader_field(ctx, e->r, k, which, &e->field[which], &rows));
         frame->field[which] = e->field[which];

@@ -4,6 +4,7 @@
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 #include "events/ranks/rebalance_join.h"
+#include "events/rigid/rigid_motion.h"
 #include "events/state/changed_scene.h"
 #include "events/state/present_contacts.h"
 #include "integrators/integrator.h"
@@ -111,6 +112,12 @@ static void copy_positions(const void *state, double *x)
     const struct tac_sim *sim = state;
     for (tac_lid i = 0; i < sim->state.owned; i++)
         tac_position(&sim->state, &sim->scripts, i, sim->state.now, &x[3 * (size_t)i]);
+}
+
+static size_t fill_poses(const void *state, struct tac_pose *out)
+{
+    const struct tac_sim *sim = state;
+    return tac_rigid_poses(sim, sim->state.now, out);
 }
 
 static void fill_status(const void *state, struct tac_status *out)
@@ -405,6 +412,7 @@ const struct tac_integrator tac_integrator_asynchronous = {
     .contact_count = count_contacts,
     .view = view_state,
     .positions = copy_positions,
+    .poses = fill_poses,
     .status = fill_status,
     .discovery = name_discovery,
     .hold = hold_error,

@@ -18,6 +18,7 @@ struct tac_counters;
 struct tac_energy_row;
 struct tac_graph_rows;
 struct tac_pieces;
+struct tac_pose;
 struct tac_scene;
 struct tac_status;
 
@@ -154,6 +155,9 @@ struct tac_integrator {
     void (*view)(void *state, struct tac_state_view *out);
     /* Local. Fills x (owned, 3) with the positions at now. */
     void (*positions)(const void *state, double *x);
+    /* Local. Fills the poses of this rank's rigid bodies, ascending, and returns their number (state/pose.h); NULL:
+     * there are none. */
+    size_t (*poses)(const void *state, struct tac_pose *out);
     /* Local. Fills window_s, deepest_layer and counters. */
     void (*status)(const void *state, struct tac_status *out);
     /* Local. Returns the discovery mode, for run.json. */

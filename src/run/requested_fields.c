@@ -5,6 +5,7 @@
 #include "elements/kernels.h"
 #include "elements/solid.h"
 #include "partition/part.h"
+#include "state/pose.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,7 @@ void tac_fields_clear(struct tac_fields *fields)
     free(fields->cell_row);
     free(fields->vertex_row);
     free(fields->contact_row);
+    free(fields->rigid_row);
     for (int k = 0; k < TAC_DATASETS; k++)
         free(fields->data[k]);
     free(fields->around);
@@ -367,7 +369,7 @@ static enum tac_err alloc_values(struct filling *f, const struct tac_frame *fram
     for (int k = 0; k < TAC_DATASETS; k++) {
         const struct tac_field_info *info = &tac_field_table()[k];
         const size_t n = info->at == TAC_AT_CELLS ? f->cells : (size_t)frame->count;
-        if (!(info->output & asked))
+        if (!(info->output & asked) || info->at == TAC_AT_RIGID)
             continue;
         TAC_TRY(tac_alloc(f->sim->ctx, n, tac_field_row_bytes(info), &f->fields->data[k]));
         if (info->at == TAC_AT_CELLS)
@@ -392,6 +394,46 @@ static void fill_spins(struct filling *f, size_t count)
         memcpy(&spin[3 * i], (const char *)view.spin + i * view.spin_stride, 3 * sizeof *spin);
 }
 
+/* ---- poses of rigid bodies ---- */
+
+static enum tac_err alloc_poses(struct tac_ctx *ctx, struct tac_fields *fields, size_t count, struct tac_pose **pose)
+{
+    enum tac_err err;
+    TAC_TRY(tac_alloc(ctx, count, sizeof **pose, pose));
+    TAC_TRY(tac_alloc(ctx, count, sizeof *fields->rigid_row, &fields->rigid_row));
+    for (int k = TAC_DATA_RIGID_CENTER; k <= TAC_DATA_RIGID_SPIN; k++)
+        TAC_TRY(tac_alloc(ctx, count, tac_field_row_bytes(&tac_field_table()[k]), &fields->data[k]));
+done:
+    return err;
+}
+
+/* Collective. Each rank fills the rows of its own bodies. */
+static enum tac_err fill_poses(struct tac_simulation *sim, struct tac_fields *fields, struct tac_frame *frame)
+{
+    const size_t count = (size_t)sim->whole->settings->rigid_count;
+    struct tac_pose *pose = NULL;
+    enum tac_err err;
+    if (count == 0)
+        return TAC_OK;
+    TAC_TRY(tac_agree(sim->ctx, alloc_poses(sim->ctx, fields, count, &pose)));
+    const size_t own = sim->integrator->poses != NULL ? sim->integrator->poses(sim->state, pose) : 0;
+    for (size_t i = 0; i < own; i++) {
+        double *const at[] = {fields->data[TAC_DATA_RIGID_CENTER], fields->data[TAC_DATA_RIGID_ROTATION],
+                              fields->data[TAC_DATA_RIGID_VELOCITY], fields->data[TAC_DATA_RIGID_SPIN]};
+        fields->rigid_row[i] = pose[i].rigid;
+        memcpy(at[0] + 3 * i, pose[i].center, sizeof pose[i].center);
+        memcpy(at[1] + 4 * i, pose[i].rotation, sizeof pose[i].rotation);
+        memcpy(at[2] + 3 * i, pose[i].velocity, sizeof pose[i].velocity);
+        memcpy(at[3] + 3 * i, pose[i].spin, sizeof pose[i].spin);
+    }
+    for (int k = TAC_DATA_RIGID_CENTER; k <= TAC_DATA_RIGID_SPIN; k++)
+        fields->field[frame->field_count++] =
+            (struct tac_frame_field){&tac_field_table()[k], (tac_gid)count, own, fields->rigid_row, fields->data[k]};
+done:
+    free(pose);
+    return err;
+}
+
 static void fill_values(struct filling *f, struct tac_frame *frame, unsigned asked)
 {
     const struct tac_local_mesh *whole = f->sim->whole->mesh;
@@ -413,7 +455,7 @@ static void fill_values(struct filling *f, struct tac_frame *frame, unsigned ask
     for (int k = 0; k < TAC_DATASETS; k++) {
         const struct tac_field_info *info = &tac_field_table()[k];
         const bool cells = info->at == TAC_AT_CELLS;
-        if (info->output & asked)
+        if (info->output & asked && info->at != TAC_AT_RIGID)
             f->fields->field[frame->field_count++] = (struct tac_frame_field){
                 info,
                 cells ? (tac_gid)whole->triangle_count + whole->segment_count + points + whole->tetrahedron_count
@@ -445,6 +487,8 @@ enum tac_err tac_fields_fill(struct tac_simulation *sim, struct tac_fields *fiel
             err = alloc_values(&f, frame, output->fields);
         TAC_TRY(tac_agree(sim->ctx, err));
         fill_values(&f, frame, output->fields);
+        if (output->fields & 1u << TAC_OUTPUT_POSE)
+            TAC_TRY(fill_poses(sim, fields, frame));
         if (output->fields & 1u << TAC_OUTPUT_PRESSURE)
             TAC_TRY(tac_fields_pressure(sim, fields, frame, fields->data[TAC_DATA_PRESSURE]));
     }

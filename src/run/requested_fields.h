@@ -15,6 +15,7 @@
 struct tac_fields {
     struct tac_frame_field field[TAC_DATASETS];   /* of the newest frame */
     tac_gid *cell_row, *vertex_row, *contact_row; /* owned: rows of what is at cells, at vertices, in the list */
+    tac_gid *rigid_row;                           /* owned: of this rank's rigid bodies */
     void *data[TAC_DATASETS];                     /* owned */
     tac_lid *around, *around_at; /* owned: local triangles at each vertex, and where each list begins */
     double *x;                   /* owned, (local vertices, 3), m */

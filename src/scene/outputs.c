@@ -40,8 +40,8 @@ static const struct tac_field output_fields[] = {
 };
 
 /* In the order of enum tac_output_field. */
-static const char *const field_names[] = {"strain",           "stress", "bending_angle", "plastic_strain",
-                                          "contact_pressure", "rank",   "spin",          NULL};
+static const char *const field_names[] = {
+    "strain", "stress", "bending_angle", "plastic_strain", "contact_pressure", "rank", "spin", "pose", NULL};
 _Static_assert(COUNT(field_names) == TAC_OUTPUT_FIELDS + 1, "every field has a name");
 
 static enum tac_err read_fields(struct tac_reader *reader, json_t *section)

@@ -4,6 +4,7 @@
 #include "events/forces/vertex_position.h"
 #include "scene/period.h"
 #include "state/chord.h"
+#include "state/pose.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tactus/math.h>
@@ -320,6 +321,21 @@ enum tac_err tac_rigid_create(struct tac_sim *sim)
     err = tac_rigid_error(sim);
 done:
     return err;
+}
+
+size_t tac_rigid_poses(const struct tac_sim *sim, tac_time t, struct tac_pose *out)
+{
+    const struct tac_rigid *r = &sim->rigid;
+    const struct tac_settings *s = sim->scene->settings;
+    for (size_t k = 0; k < r->count; k++) {
+        struct tac_rigid_motion m = r->motion[k];
+        advance_motion(sim, &m, t);
+        out[k].rigid = s->body[r->piece[k].body].rigid;
+        memcpy(out[k].center, m.c, sizeof m.c);
+        memcpy(out[k].velocity, m.u, sizeof m.u);
+        tac_pose_turn(&s->rigid[out[k].rigid], (const double(*)[3])m.a, (const double(*)[3])m.b, &out[k]);
+    }
+    return r->count;
 }
 
 void tac_rigid_destroy(struct tac_rigid *r)

@@ -45,4 +45,8 @@ void tac_rigid_energy(const struct tac_sim *sim, struct tac_accum *kinetic, stru
 /* Local. Adds the kinetic energy after all kicks. */
 void tac_rigid_kinetic(const struct tac_rigid *rigid, struct tac_accum *kinetic);
 
+/* Local. Fills the poses at t of the rank's bodies, and returns their number. */
+struct tac_pose;
+size_t tac_rigid_poses(const struct tac_sim *sim, tac_time t, struct tac_pose *out);
+
 #endif

@@ -17,7 +17,7 @@
 #include <tactus/scene.h>
 
 struct tac_implicit;
-struct tac_matrix;
+struct tac_pose;
 
 enum {
     TAC_RIGID_NODES = 4,
@@ -75,6 +75,8 @@ enum tac_err tac_rigid_rows_in(struct tac_implicit *sim, const struct tac_checkp
 /* Local. Sets p of nodes and of their vertices to `share` of the straight direction, with its turn. */
 void tac_rigid_turn(struct tac_implicit *sim, double share);
 
+/* Local. Fills the poses of own bodies, ascending, and returns their number. */
+size_t tac_rigid_fill_poses(const struct tac_implicit *sim, struct tac_pose *out);
 /* Local. Takes out of the velocities of own bodies, and of the accelerations that newmark remembers, what strains them;
  * momenta, forces and torques stay. */
 void tac_rigid_calm(struct tac_implicit *sim);

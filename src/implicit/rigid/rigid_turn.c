@@ -9,6 +9,7 @@
 #include "implicit/parts.h"
 #include "implicit/rigid/rigid_nodes.h"
 #include "state/chord.h"
+#include "state/pose.h"
 #include <tactus/math.h>
 
 /* The axes of a body: a[k] is the vector that principal axis k has become; mean: of the nodes. */
@@ -106,6 +107,20 @@ void tac_rigid_calm(struct tac_implicit *sim)
         make_rigid(&r->piece[k], sim->scene->settings->rigid[k].second, &r->x[TAC_RIGID_SIZE * k],
                    &r->v[TAC_RIGID_SIZE * k], &r->past[TAC_PAST_OF_NODES * k]);
     }
+}
+
+size_t tac_rigid_fill_poses(const struct tac_implicit *sim, struct tac_pose *out)
+{
+    const struct tac_implicit_rigid *r = &sim->rigid;
+    for (size_t n = 0; n < r->own_count; n++) {
+        const size_t k = (size_t)r->own[n], at = TAC_RIGID_SIZE * k;
+        double a[3][3], b[3][3];
+        out[n].rigid = r->own[n];
+        axes_of(&r->piece[k], &r->x[at], out[n].center, a);
+        axes_of(&r->piece[k], &r->v[at], out[n].velocity, b);
+        tac_pose_turn(&sim->scene->settings->rigid[k], (const double(*)[3])a, (const double(*)[3])b, &out[n]);
+    }
+    return r->own_count;
 }
 
 void tac_rigid_turn(struct tac_implicit *sim, double share)

@@ -7,6 +7,7 @@
 
 #define CELL TAC_AT_CELLS
 #define VERTEX TAC_AT_VERTICES
+#define RIGID TAC_AT_RIGID
 #define CONTACT TAC_AT_CONTACTS
 
 /* In the order of enum tac_dataset_name. */
@@ -22,6 +23,10 @@ static const struct tac_field_info info[TAC_DATASETS] = {
     {"contact_pressure", "Pa", VERTEX, TAC_VALUE_FLOAT, 0, 1u << TAC_OUTPUT_PRESSURE},
     {"rank", NULL, VERTEX, TAC_VALUE_INT32, 0, 1u << TAC_OUTPUT_RANK},
     {"spin", "rad/s", VERTEX, TAC_VALUE_DOUBLE, 3, 1u << TAC_OUTPUT_SPIN},
+    {"rigid_center", "m", RIGID, TAC_VALUE_DOUBLE, 3, 1u << TAC_OUTPUT_POSE},
+    {"rigid_rotation", "1", RIGID, TAC_VALUE_DOUBLE, 4, 1u << TAC_OUTPUT_POSE},
+    {"rigid_velocity", "m/s", RIGID, TAC_VALUE_DOUBLE, 3, 1u << TAC_OUTPUT_POSE},
+    {"rigid_spin", "rad/s", RIGID, TAC_VALUE_DOUBLE, 3, 1u << TAC_OUTPUT_POSE},
     {"contacts_kind", NULL, CONTACT, TAC_VALUE_INT32, 0, 0},
     {"contacts_vertices", NULL, CONTACT, TAC_VALUE_INT64, 4, 0},
     {"contacts_place", "m", CONTACT, TAC_VALUE_DOUBLE, 3, 0},

@@ -14,7 +14,7 @@ static struct tac_shape shape_of(const struct tac_field_info *f, const char *pat
 
 static int64_t rows_wanted(const struct tac_reader *r, const struct tac_field_info *f, int64_t there)
 {
-    if (f->at == TAC_AT_CONTACTS)
+    if (f->at == TAC_AT_CONTACTS || f->at == TAC_AT_RIGID)
         return there;
     return f->at == TAC_AT_CELLS ? (int64_t)r->triangle_count + r->segment_count + r->point_count + r->tetrahedron_count
                                  : r->vertex_count;

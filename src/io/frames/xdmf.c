@@ -74,7 +74,8 @@ static enum tac_err add_field(struct tac_ctx *ctx, struct tac_output *out, tac_g
         cells > 0 ? cells : (tac_gid)out->scene->mesh->vertex_count, vector ? " 3" : "", number, precision, path);
 }
 
-/* Writes the requested fields that belong to vertices or cells; a list of contacts is no part of the mesh. */
+/* Writes the requested fields that belong to vertices or cells; lists of contacts and of rigid bodies are no part of
+ * the mesh. */
 static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, int64_t index, unsigned fields)
 {
     enum tac_err err = TAC_OK;
@@ -83,7 +84,7 @@ static enum tac_err add_requested(struct tac_ctx *ctx, struct tac_output *out, i
     for (int k = 0; k < TAC_DATASETS; k++) {
         const struct tac_field_info *f = &tac_field_table()[k];
         char path[96];
-        if (!(fields >> k & 1) || f->at == TAC_AT_CONTACTS)
+        if (!(fields >> k & 1) || f->at == TAC_AT_CONTACTS || f->at == TAC_AT_RIGID)
             continue;
         snprintf(path, sizeof path, "/frames/%06" PRId64 "/%s", index, f->name);
         TAC_TRY(add_field(ctx, out, f->at == TAC_AT_CELLS ? cells : 0, f->name, f->columns == 3,

@@ -37,7 +37,7 @@ def scene():
     bodies.append({"name": "dust", "mass": .01, "radius": .01, "position": [0, .035, 0],
                    "mesh": {"kind": "points", "lattice": {"count": [3, 1, 3], "spacing": .08}}})
     return {"format": "tactus-scene/1", "time": {"end": END, "frame": .05}, "gravity": [0, -9.81, 0],
-            "contact": {"thickness": .002, "stiffness": 2000, "restitution": .2, "friction": .4},
+            "output": {"fields": ["pose"]}, "contact": {"thickness": .002, "stiffness": 2000, "restitution": .2, "friction": .4},
             "materials": {"cloth": {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3},
                                     "bend": {"model": "hinge", "stiffness": 1e-4}}}, "bodies": bodies,
             "loads": [{"body": "b1", "force": [.5, 0, 0], "vertices": [0, 3]}, {"body": "b0", "pressure": 20}]}

@@ -3,6 +3,7 @@
 
 bounce    A cube of 1 kg, restitution 1, hits the floor with 10 rad/s in random attitudes: its energy afterwards.
 meet      Two bodies collide in free space: momentum and angular momentum stay, to rounding.
+pose      What frames tell of a body's place, turn, velocity and spin is what its vertices do.
 flight    A thrown box that turns: its centre on a parabola, its energy constant.
 pushed    A force on a corner of a box: momentum, angular momentum, and its work.
 slope     A block on a slope of 26.565 degrees (tangent .5) stays with friction .55, and slides with .45 by
@@ -23,6 +24,7 @@ import sys
 import tempfile
 
 import h5py
+import numpy
 
 TACTUS = os.environ["TACTUS"]
 failures = []
@@ -124,6 +126,29 @@ def pushed(folder):
     expect(abs(last["work"] / last["kinetic"] - 1) < 1e-4, f"pushed: work {last['work']:.6g} J, kinetic energy {last['kinetic']:.6g} J")
 
 
+def pose(folder):
+    """Centre, rotation, velocity and spin of each frame are those of the vertices."""
+    boxes = [{"name": name, "rigid": {"density": 500}, "mesh": {"kind": kind, "edge": .1}, "rotation": [10, 200, 30], **keys}
+             for name, kind, keys in (("a", "octahedron", {"velocity": [1, 0, 2], "angular_velocity": [4, -30, 2]}),
+                                      ("b", "cube", {"position": [.3, 0, 0], "angular_velocity": [0, 9, 1]}))]
+    out, _ = run(folder, {"time": {"end": .5, "frame": .0625}, "output": {"fields": ["pose"]}, "bodies": boxes})
+    worst, turned = [0.0, 0.0], 0.0
+    with h5py.File(os.path.join(out, "frames.h5"), "r") as file:
+        body, frames = file["mesh/body"][:], list(file["frames"].values())
+        for frame in frames:
+            for k in range(2):
+                w, *v = frame["rigid_rotation"][k]
+                d = frames[0]["position"][:][body == k] - frames[0]["rigid_center"][k]
+                d = d + 2 * numpy.cross(v, numpy.cross(v, d) + w * d)
+                spin = frame["rigid_spin"][k]
+                worst[0] = max(worst[0], abs(frame["rigid_center"][k] + d - frame["position"][:][body == k]).max())
+                worst[1] = max(worst[1], abs(frame["rigid_velocity"][k] + numpy.cross(spin, d) - frame["velocity"][:][body == k]).max())
+                turned = max(turned, 1 - w)
+                assert w >= 0 and abs(w * w + numpy.dot(v, v) - 1) < 1e-12
+    # Between two plans the axes are a rotation to 4e-6 alone (docs/explanation/rigid.md).
+    expect(turned > .5 and worst[0] < 1e-6 and worst[1] < .05, f"pose: vertices within {worst[0]:.1e} m and {worst[1]:.1e} m/s of it")
+
+
 def slope(folder, mu):
     angle = math.atan(.5)
     g = [9.81 * math.sin(angle), -9.81 * math.cos(angle), 0]
@@ -178,6 +203,7 @@ def main():
         meet(folder)
         flight(folder)
         pushed(folder)
+        pose(folder)
         stays, slides = slope(folder, .55), slope(folder, .45)
         expect(abs(stays) < .02, f"slope: stays at mu .55 ({stays:.4f} m/s^2)")
         angle = math.atan(.5)

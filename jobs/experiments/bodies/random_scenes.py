@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+"""random_scenes.py [FROM TO] [--seconds S] [--ranks 2,3,4] [--scene SEED]: random scenes of rigid bodies, cloth, solids, particles and joints.
+
+Each seed draws two to nine bodies of several kinds, their sizes, masses, speeds and attitudes, the contact's thickness, stiffness, restitution and
+friction, gravity, and a floor, a box or nothing around them. They are apart at the start. Joints are drawn where the program knows them. Each is run
+on one rank with --record for S seconds of processor time at most, and: ends with code 0, or with 2 or 3 and one sentence; `tactus audit` proves what
+was run; the book of energy closes to 1e-9 of what moved; another number of ranks, and a run in two pieces on different ranks, give the same bits
+(`tactus diff`). Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
+that nobody has chosen with care."""
+import argparse
+import collections
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TACTUS = os.path.abspath(os.environ.get("TACTUS", os.path.join(HERE, "..", "..", "..", "build", "tactus")))
+ALONE = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+def mesh(r, size):
+    """A closed surface within a sphere of this radius."""
+    kind = r.choice(["box", "sphere", "tetrahedron", "cube", "torus", "cylinder", "octahedron"])
+    if kind == "box":
+        return {"kind": "box", "size": [size * r.uniform(.2, 1.1), size * r.uniform(.05, 1.1), size * r.uniform(.2, 1.1)], "cells": [r.randint(1, 2) for k in range(3)]}
+    if kind == "sphere":
+        return {"kind": "sphere", "radius": .9 * size, "level": r.randint(0, 1)}
+    if kind == "torus":
+        return {"kind": "torus", "radii": [.6 * size, .25 * size], "cells": [r.randint(4, 8), r.randint(3, 5)]}
+    if kind == "cylinder":
+        return {"kind": "cylinder", "radius": .5 * size, "height": size, "cells": [r.randint(3, 8), 1], "closed": True}
+    return {"kind": kind, "edge": size * {"tetrahedron": 1.4, "cube": 1.1, "octahedron": 1.2}[kind], "level": 0}
+
+
+def body(r, name, size, materials):
+    kind = r.choice(["rigid", "rigid", "rigid", "rigid", "cloth", "solid", "grain", "rope"])
+    common = {"name": name, "rotation": [r.uniform(-180, 180) for k in range(3)], "velocity": [r.uniform(-1, 1) * 10 ** r.uniform(-1, .7) for k in range(3)]}
+    if kind == "rigid":
+        return {**common, "rigid": {"density": 10 ** r.uniform(1.5, 4)}, "mesh": mesh(r, size), "angular_velocity": [r.uniform(-1, 1) * 10 ** r.uniform(0, 1.5) for k in range(3)]}
+    if kind == "grain":
+        return {**common, "mass": 10 ** r.uniform(-3, 0), "rolls": True, "mesh": {"kind": "ball", "radius": .5 * size}, "rotation": [0, 0, 0]}
+    if kind == "cloth":
+        materials[name] = {"density": 10 ** r.uniform(-1.3, 0), "stretch": {"model": "cst", "stiffness": 10 ** r.uniform(1, 2.5), "poisson": .3},
+                           "bend": {"model": "hinge", "stiffness": 10 ** r.uniform(-7, -4)}}
+        return {**common, "material": name, "mesh": {"kind": "grid", "size": [1.2 * size, 1.2 * size], "cells": [r.randint(2, 6)] * 2}}
+    if kind == "rope":
+        materials[name] = {"density": 10 ** r.uniform(-2, -1), "stretch": {"model": "spring", "stiffness": 10 ** r.uniform(1, 3)}}
+        return {**common, "material": name, "mesh": {"kind": "segments", "from": [-.8 * size, 0, 0], "to": [.8 * size, 0, 0], "cells": r.randint(2, 12)}}
+    materials[name] = {"density": 1000, "solid": {"model": r.choice(["neo-hookean", "stvk", "corotated"]), "youngs": 10 ** r.uniform(4, 5.5), "poisson": .3}}
+    return {**common, "material": name, "mesh": {"kind": "box", "size": [size, .6 * size, .6 * size], "cells": [2, 1, 1], "fill": "tets"}}
+
+
+def around(r):
+    kind = r.choice(["floor", "cells", "box", "nothing"])
+    if kind == "box":
+        return [{"name": "vessel", "fixed": True, "mesh": {"kind": "box", "size": [1.6, 1.6, 1.6], "cells": [r.randint(1, 3)] * 3}}]
+    if kind == "nothing":
+        return []
+    return [{"name": "floor", "fixed": True, "position": [0, -.75, 0], "mesh": {"kind": "grid", "size": [4, 4], "cells": [1, 1] if kind == "floor" else [7, 7]}}]
+
+
+def make(seed, joints):
+    """The scene of a seed, the same with any version of the program (with joints another one)."""
+    r = random.Random(f"bodies {seed}")
+    materials, bodies, places, size = {}, [], [], r.uniform(.12, .22)
+    for k in range(r.randint(2, 9)):
+        for attempt in range(50):
+            at = [r.uniform(-.55, .55) for c in range(3)]
+            if all(sum((a - b) ** 2 for a, b in zip(at, other)) > (2.1 * size) ** 2 for other in places):
+                places.append(at)
+                bodies.append({**body(r, f"body {k}", size, materials), "position": at})
+                break
+    thickness = 10 ** r.uniform(-3.5, -2)
+    scene = {"format": "tactus-scene/1", "name": f"bodies {seed}", "time": {"end": .25, "frame": .0625},
+             "gravity": r.choice([[0, -9.81, 0], [0, -9.81, 0], [0, 0, 0], [3, -9, 1]]),
+             "contact": {"thickness": thickness, "stiffness": 10 ** r.uniform(1, 4), "restitution": r.choice([0, .3, .8, 1]),
+                         "friction": r.choice([0, 0, .2, .6, {"static": .6, "kinetic": .4}])},
+             "materials": materials, "bodies": around(r) + bodies}
+    if any(b.get("rolls") for b in bodies) and scene["contact"]["friction"] and r.random() < .5:
+        scene["contact"]["rolling"] = 10 ** r.uniform(-3, -1)
+    rigid = [(b, at) for b, at in zip(bodies, places) if "rigid" in b]
+    if joints and rigid and r.random() < .6:
+        made = []
+        for k in range(r.randint(1, min(3, len(rigid)))):
+            a, at = r.choice(rigid)
+            other = r.choice([None] + [b["name"] for b, _ in rigid if b is not a])
+            place = [c + r.uniform(-.2, .2) for c in at]
+            kind = r.choice(["ball", "hinge", "weld"])
+            joint = {"name": f"joint {k}", "kind": kind, "a": {"body": a["name"], "at": place}, "b": {"body": other, "at": place}, "slack": 10 ** r.uniform(-3.3, -2)}
+            if kind == "hinge":
+                joint["axis"] = r.choice([[1, 0, 0], [0, 1, 0], [1, 1, 0]])
+                if r.random() < .5:
+                    joint["motor"] = r.choice([{"torque": r.uniform(-.3, .3)}, {"speed": r.uniform(-6, 6), "most": 1}])
+            made.append(joint)
+        scene["joints"] = made
+    return scene
+
+
+def limit(seconds):
+    def apply():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    return apply
+
+
+def call(words, ranks=1, seconds=600, spread=False):
+    """Exit code and output; code "time" where the limit was met."""
+    command = (["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
+    environment = {**os.environ, **ALONE, **({"TACTUS_TEST_DEAL": "1"} if spread else {})}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, preexec_fn=limit(seconds))
+    return ("time" if done.returncode in (-24, -9) else done.returncode), done.stdout
+
+
+def sentences(text):
+    return [line for line in text.splitlines() if line.startswith("tactus: ") and ": warning: " not in line]
+
+
+def knows_joints(folder):
+    path = os.path.join(folder, "probe.json")
+    with open(path, "w") as file:
+        json.dump({"format": "tactus-scene/1", "time": {"end": 1, "frame": 1}, "joints": [], "bodies": [{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[0, 0, 0]]}}]}, file)
+    return call(["check", path, "-o", folder])[0] == 0
+
+
+def judge(folder, seed, joints, seconds, ranks):
+    """What is wrong with this seed, as a list; the code; how many joints, and what the run said."""
+    r, wrong = random.Random(f"ways {seed}"), []
+    scene, path, one = make(seed, joints), os.path.join(folder, "scene.json"), os.path.join(folder, "one")
+    with open(path, "w") as file:
+        json.dump(scene, file)
+    code, text = call(["run", path, "-o", one, "--quiet", "--record"], seconds=seconds)
+    said = sentences(text)
+    if code not in (0, 2, 3, "time") or (code in (2, 3) and len(said) != 1):
+        wrong.append(f"code {code}: {text[-300:]}")
+    if code != 0:
+        return wrong, code, scene, said[:1]
+    proof, told = call(["audit", one, "--json"])
+    told = json.loads(told[told.index("{"):]) if proof in (0, 1) else None
+    if told is None or told["pieces"]["crossing"] or told["pieces"]["open"] or told["start_crossing"]:
+        wrong.append(f"the audit ends with {proof}")
+    with open(os.path.join(one, "run.json")) as file:
+        residual = json.load(file)["book_residual"]
+    if not abs(residual) < 1e-9:
+        wrong.append(f"the book is open by {residual:g}")
+    for way in range(2):
+        other = os.path.join(folder, f"way{way}")
+        n = r.choice(ranks)
+        if way == 0:
+            code, text = call(["run", path, "-o", other, "--quiet"], n, seconds=4 * seconds, spread=True)
+        else:
+            code, text = call(["run", path, "-o", other, "--quiet", "--until", repr(r.choice([.0625, .125, .1]))], n, seconds=4 * seconds, spread=True)
+            if code == 0:
+                code, text = call(["run", "--restart", other, "--quiet"], r.choice([k for k in (1, 2, 3, 4) if k != n]), seconds=4 * seconds, spread=True)
+        if code != 0:
+            wrong.append(f"on {n} ranks, way {way}: code {code}: {text[-300:]}")
+            continue
+        differ, text = call(["diff", one, other, "--all-frames"])
+        if differ != 0:
+            wrong.append(f"on {n} ranks, way {way}: {text.strip()[:200]}")
+    return wrong, 0, scene, []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("first", type=int, nargs="?", default=0)
+    parser.add_argument("end", type=int, nargs="?", default=200)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--ranks", type=lambda t: [int(k) for k in t.split(",")], default=[2, 3, 4])
+    parser.add_argument("--scene", type=int, help="prints the scene of a seed")
+    given = parser.parse_args()
+    codes, bad, with_joints = collections.Counter(), 0, 0
+    with tempfile.TemporaryDirectory() as home:
+        joints = knows_joints(home)
+    if given.scene is not None:
+        print(json.dumps(make(given.scene, joints), indent=1))
+        return 0
+    for seed in range(given.first, given.end):
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            wrong, code, scene, said = judge(folder, seed, joints, given.seconds, given.ranks)
+        codes[code] += 1
+        bad += bool(wrong)
+        with_joints += "joints" in scene
+        print(f"{'FAILED' if wrong else 'ok    '} seed {seed}, {len(scene['bodies'])} bodies, {len(scene.get('joints', []))} joints: "
+              f"{'out of time' if code == 'time' else f'code {code}'}, {time.monotonic() - begin:.1f} s {'; '.join(wrong + said)}", flush=True)
+    print(f"\n{given.end - given.first} scenes, {with_joints} with joints: " + ", ".join(f"{n} {'out of time' if c == 'time' else f'code {c}'}" for c, n in sorted(codes.items(), key=str)) +
+          f"; {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
