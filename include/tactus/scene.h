@@ -113,6 +113,7 @@ struct tac_body {
     tac_lid rigid;                        /* its place among the rigid bodies; -1: it is none */
     double rigid_density;                 /* kg/m^3 in its closed surface; 0: none given */
     double rigid_mass;                    /* kg, likewise */
+    double rigid_frequency;               /* 1/s, of its shape in the implicit integrator; 0: as usual */
     tac_lid vertex_begin, vertex_end;     /* its vertices in the scene's arrays */
     tac_lid triangle_begin, triangle_end; /* its triangles */
     tac_lid segment_begin, segment_end;   /* its segments */

@@ -167,8 +167,10 @@ void tac_sim_look(struct tac_sim *sim, enum tac_look which);
 /* ---- forces/load_ticks.c ---- */
 /* Local. Call it before an instant's first kick: keeps the velocities that are needed for the works of due loads. */
 void tac_loads_before(struct tac_sim *sim);
-/* Local. Ticks all due loads, which give the last kicks of an instant, and books their works. */
+/* Local. Ticks all due loads, which give the last kicks of an instant. */
 void tac_loads_tick(struct tac_sim *sim, tac_time t);
+/* Local. After all kicks and plans of the instant: books the works of due loads. */
+void tac_loads_end(struct tac_sim *sim, tac_time t);
 /* Local. After a state was restored: winds on the same element take over what the first of them remembers. */
 void tac_loads_share_wind(const struct tac_scene *scene, struct tac_elastic *elastic);
 /* Local. Save the loads' state at the window's start, and restore it. */

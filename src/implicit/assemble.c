@@ -5,6 +5,7 @@
  * and of the stencils within a list, follows from the scene. Every rank adds the stencils that reach a vertex of its
  * own.
  */
+#include "implicit/rigid/rigid_matrix.h"
 #include "implicit/system.h"
 #include <math.h>
 
@@ -45,17 +46,30 @@ static tac_lid *append(const struct tac_implicit_system *s, const tac_lid *v, in
     return to;
 }
 
+/* Appends one side of a pair, with n vertices. */
+static tac_lid *append_side(const struct tac_implicit *sim, const tac_lid *v, int n, bool rigid, tac_lid *to)
+{
+    if (!rigid)
+        return append(sim->system, v, n, to);
+    for (tac_lid i = 0; i < TAC_RIGID_NODES; i++)
+        *to++ = sim->system->rigid[tac_implicit_rigid_of(sim, v[0])] + i;
+    return to;
+}
+
 static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *sort, struct tac_stencil_list *list,
                            tac_lid *to)
 {
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+    for (int t = 0; t < TAC_PAIR_LISTS; t++) {
+        const int sides = t % TAC_SIDES, first = tac_pair_first((enum tac_pair_type)(t / TAC_SIDES));
+        const int n = tac_pair_vertices((enum tac_pair_type)(t / TAC_SIDES));
         struct tac_stencil_list *l = &list[sort->stencils + t];
-        *l = (struct tac_stencil_list){0, tac_pair_vertices((enum tac_pair_type)t), to};
-        for (size_t e = 0; e < sort->count; e++) {
+        *l = (struct tac_stencil_list){0, tac_rigid_nodes_of((enum tac_pair_type)(t / TAC_SIDES), sides), to};
+        for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
             enum tac_pair_type type;
             const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type == t) {
-                to = append(sim->system, v, l->nodes, to);
+            if ((int)type == t / TAC_SIDES && tac_rigid_sides(sim, v, type) == sides) {
+                to = append_side(sim, v, first, (sides & TAC_SIDE_FIRST) != 0, to);
+                to = append_side(sim, v + first, n - first, (sides & TAC_SIDE_SECOND) != 0, to);
                 l->count++;
             }
         }
@@ -66,16 +80,19 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
 static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x, enum tac_curvature curvature,
                       struct tac_matrix *matrix)
 {
-    for (int t = 0; t < TAC_PAIR_TYPES; t++) {
+    for (int t = 0; t < TAC_PAIR_LISTS; t++) {
+        const int sides = t % TAC_SIDES;
         size_t place = 0;
-        for (size_t e = 0; e < sort->count; e++) {
-            double dense[144];
+        for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
+            double dense[144], of_nodes[4 * TAC_RIGID_SIZE * TAC_RIGID_SIZE];
             enum tac_pair_type type;
-            sort->pair(sim, e, &type);
-            if ((int)type != t)
+            const tac_lid *v = sort->pair(sim, e, &type);
+            if ((int)type != t / TAC_SIDES || tac_rigid_sides(sim, v, type) != sides)
                 continue;
             sort->hessian(sim, e, x, curvature, dense);
-            tac_matrix_add(matrix, sort->stencils + t, place++, dense);
+            if (sides != 0)
+                tac_rigid_to_nodes(sim, v, type, sides, dense, of_nodes);
+            tac_matrix_add(matrix, sort->stencils + t, place++, sides != 0 ? of_nodes : dense);
         }
     }
 }
@@ -84,13 +101,19 @@ static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const d
 
 static void add_diagonal(struct tac_implicit *sim, struct tac_matrix *matrix)
 {
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const struct tac_implicit_script *script = tac_implicit_script(sim, i);
-        double mass = sim->inertia[i], dense[9] = {0};
-        if (script != NULL && script->on && sim->newton.pull > 0)
-            mass = sim->newton.pull * script->mass;
-        if (sim->newton.held[i]) /* this vertex is no unknown */
-            mass = sim->scale.mean_mass;
+    const struct tac_implicit_system *s = sim->system;
+    for (tac_lid i = 0; i < s->nodes.owned; i++) {
+        double mass, dense[9] = {0};
+        const tac_lid v = s->vertex[i];
+        if (v >= 0) {
+            const struct tac_implicit_script *script = tac_implicit_script(sim, v);
+            mass = script != NULL && script->on && sim->newton.pull > 0 ? sim->newton.pull * script->mass
+                                                                        : sim->inertia[v];
+            if (sim->newton.held[v]) /* this vertex is no unknown */
+                mass = sim->scale.mean_mass;
+        } else {
+            mass = sim->rigid.piece[(-1 - v) / TAC_RIGID_NODES].inertia;
+        }
         dense[0] = dense[4] = dense[8] = mass;
         tac_matrix_add(matrix, 0, (size_t)i, dense);
     }
@@ -208,15 +231,16 @@ enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_ste
     struct tac_implicit_system *s = sim->system;
     struct sort sort[SORTS];
     sort_pairs(sim, sort);
-    list[0] = (struct tac_stencil_list){(size_t)sim->owned, 1, s->diagonal};
+    const int each = sim->rigid.count > 0 ? 2 * TAC_RIGID_NODES : 4;
+    list[0] = (struct tac_stencil_list){(size_t)s->nodes.owned, 1, s->diagonal};
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(
-        tac_grow(sim->ctx, &s->node, &s->node_capacity,
-                 4 * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count + sim->given.wind_count) + 1,
-                 sizeof *s->node));
+    TAC_TRY(tac_grow(
+        sim->ctx, &s->node, &s->node_capacity,
+        (size_t)each * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count + sim->given.wind_count) + 1,
+        sizeof *s->node));
     tac_lid *to = s->node;
     for (int k = 0; k < SORTS; k++)
         to = list_pairs(sim, &sort[k], list, to);
@@ -226,6 +250,7 @@ enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_ste
         TAC_CHECK(l->count == list[TAC_WIND_STENCILS].nodes);
         to = append(s, l->v, l->count, to);
     }
+    list[TAC_RIGID_STENCILS] = (struct tac_stencil_list){sim->rigid.own_count, TAC_RIGID_NODES, s->rigid_node};
 done:
     return err;
 }
@@ -241,5 +266,6 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
+    tac_rigid_assemble(sim, curvature, matrix);
     tac_implicit_count_work(sim, TAC_WORK_HESSIAN);
 }

@@ -145,22 +145,32 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
 
 /* ---- rows ---- */
 
+static void enter_mass(const struct tac_implicit *sim, double m, const double *x, const double *u,
+                       struct tac_accum sum[SUMS])
+{
+    double a[3];
+    tac_cross(a, x, u);
+    tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
+    if (sim->is_static) /* nothing has a velocity */
+        return;
+    tac_accum_add(&sum[TAC_SUM_KINETIC], .5 * m * tac_dot(u, u));
+    for (int k = 0; k < 3; k++) {
+        tac_accum_add(&sum[TAC_SUM_MOMENTUM + k], m * u[k]);
+        tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
+    }
+}
+
 static void enter_vertices(const struct tac_implicit *sim, struct tac_accum sum[SUMS])
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
         const double *x = &sim->x[3 * (size_t)i], *u = &sim->v[3 * (size_t)i], m = sim->scene->mesh->mass[i];
-        double a[3];
-        if (!is_free(sim, i))
-            continue;
-        tac_cross(a, x, u);
-        tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
-        if (sim->is_static) /* nothing has a velocity */
-            continue;
-        tac_accum_add(&sum[TAC_SUM_KINETIC], .5 * m * tac_dot(u, u));
-        for (int k = 0; k < 3; k++) {
-            tac_accum_add(&sum[TAC_SUM_MOMENTUM + k], m * u[k]);
-            tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
-        }
+        if (is_free(sim, i) && tac_implicit_rigid_of(sim, i) < 0)
+            enter_mass(sim, m, x, u, sum);
+    }
+    for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++) {
+        const int32_t k = sim->rigid.own[n / TAC_RIGID_NODES];
+        const size_t node = TAC_RIGID_SIZE * (size_t)k + 3 * (n % TAC_RIGID_NODES);
+        enter_mass(sim, sim->rigid.piece[k].mass, &sim->rigid.x[node], &sim->rigid.v[node], sum);
     }
 }
 
@@ -174,6 +184,13 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
         tac_implicit_gather(sim->x, w.v, w.nodes, at);
         tac_accum_add(&sum[element->column == TAC_ENERGY_BEND ? TAC_SUM_BEND : TAC_SUM_STRETCH],
                       tac_element_energy(element, w.record, tac_implicit_rest(w.list, w.e), at));
+    }
+    for (size_t n = 0; n < sim->rigid.own_count; n++) {
+        double x[4][3];
+        memcpy(x, &sim->rigid.x[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n]], sizeof x);
+        tac_accum_add(&sum[TAC_SUM_STRETCH],
+                      tac_element_energy(&tac_element_neo_hookean_whole, &sim->rigid.piece[sim->rigid.own[n]].shape,
+                                         NULL, (const double(*)[3])x));
     }
 }
 

@@ -91,15 +91,17 @@ static double bound_elements(struct tac_implicit *sim)
 static enum tac_err bound(struct tac_implicit *sim, double *share)
 {
     const double begin_s = tac_wall_s();
-    double least = bound_elements(sim);
+    const double slack = 0x1p-48 * sim->scale.size_m; /* rounding of the places that nodes give to vertices */
+    double least = fmin(bound_elements(sim), tac_rigid_reach(sim, TAC_GAP_KEPT));
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double x[4][3], p[4][3];
         const int n = tac_pair_vertices(c->form.type);
         tac_implicit_gather(sim->x, c->v, n, x);
         tac_implicit_gather(sim->newton.p, c->v, n, p);
-        least =
-            fmin(least, tac_advance_safely(c->form.type, x, p, c->form.radius, TAC_GAP_KEPT, c->form.thickness, least));
+        const bool rigid = tac_implicit_rigid_of(sim, c->v[0]) >= 0 || tac_implicit_rigid_of(sim, c->v[n - 1]) >= 0;
+        const double radius = c->form.radius + (rigid ? slack : 0);
+        least = fmin(least, tac_advance_safely(c->form.type, x, p, radius, TAC_GAP_KEPT, c->form.thickness, least));
     }
     sim->books.bounds += (int64_t)sim->contact.pair_count;
     if (sim->ctx->size > 1 &&

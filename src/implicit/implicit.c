@@ -118,6 +118,11 @@ static void positions(const void *state, double *x)
         memcpy(&x[3 * (size_t)i], &sim->x[3 * (size_t)i], 3 * sizeof(double));
 }
 
+static size_t fill_poses(const void *state, struct tac_pose *out)
+{
+    return tac_rigid_fill_poses(state, out);
+}
+
 static void status(const void *state, struct tac_status *out)
 {
     const struct tac_implicit *sim = state;
@@ -205,6 +210,7 @@ const struct tac_integrator tac_integrator_implicit = {
     .contact_count = contact_count,
     .view = view,
     .positions = positions,
+    .poses = fill_poses,
     .status = status,
     .discovery = discovery,
     .hold = hold,

@@ -27,6 +27,7 @@
 #include "contact/model.h"
 #include "elements/element.h"
 #include "elements/loads.h"
+#include "implicit/rigid/rigid_nodes.h"
 #include "partition/halo.h"
 #include "state/snapshot.h"
 #include <tactus/contact.h>
@@ -245,6 +246,7 @@ struct tac_implicit {
     double *own_v;   /* owned by `v` on one rank, else (owned, 3): velocities in the order of `id` */
     double *impulse; /* owned, (owned, 3): of contact, since it was last set to 0, N s */
     struct tac_implicit_scripts scripts;
+    struct tac_implicit_rigid rigid; /* its x, v and past are state */
     struct tac_implicit_books books;
 
     struct tac_pos *flow_pos; /* owned, (meshed): work space where elements yield; else NULL */
@@ -306,6 +308,12 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
 static inline tac_gid tac_implicit_id(const struct tac_implicit *sim, tac_lid v)
 {
     return tac_scene_id(sim->scene, v);
+}
+
+/* Returns the rigid body of a vertex, also of a ghost: its place among those of the scene, or -1. */
+static inline int32_t tac_implicit_rigid_of(const struct tac_implicit *sim, tac_lid v)
+{
+    return sim->rigid.count == 0 ? -1 : sim->scene->settings->body[sim->scene->mesh->vertex_body[v]].rigid;
 }
 
 /* Goes over the elements that reach a vertex of this rank, kind by kind, by ascending ids:

@@ -67,6 +67,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     free(sim->contact.stiff);
     tac_implicit_inertia_destroy(sim);
     tac_implicit_ghosts_destroy(sim);
+    tac_rigid_nodes_destroy(&sim->rigid);
     free(sim);
     *out = NULL;
 }
@@ -144,10 +145,14 @@ static enum tac_err extend(struct tac_implicit *sim, struct extent *e, struct ta
             e->lo[k] = fmin(e->lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
             e->minus_hi[k] = fmin(e->minus_hi[k], -mesh->x[3 * (size_t)v + (size_t)k]);
         }
-        if (mesh->ever_free[v]) {
+        if (mesh->ever_free[v] && tac_implicit_rigid_of(sim, v) < 0) {
             tac_accum_add(mass, mesh->mass[v]);
             ++*heavy;
         }
+    }
+    for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++) {
+        tac_accum_add(mass, sim->rigid.piece[sim->rigid.own[n / TAC_RIGID_NODES]].mass);
+        ++*heavy;
     }
     TAC_TRY(tac_implicit_over_ranks(sim, e, sizeof *e / sizeof(double), MPI_DOUBLE, MPI_MIN));
     TAC_TRY(tac_implicit_over_ranks(sim, heavy, 1, MPI_INT64_T, MPI_SUM));
@@ -204,6 +209,8 @@ static enum tac_err look_at_bodies(struct tac_implicit *sim)
     TAC_TRY(tac_agree(sim->ctx, err));
     for (tac_lid t = 0; t < mesh->tetrahedron_count; t++)
         sim->newton.solid[mesh->vertex_body[mesh->tetrahedron[4 * (size_t)t]]] = true;
+    for (tac_lid k = 0; k < settings->rigid_count; k++)
+        sim->newton.solid[settings->rigid[k].body] = true;
     for (tac_lid v = 0; v < sim->owned; v++) {
         const tac_lid b = mesh->vertex_body[v];
         sim->newton.presses[b] |= sim->scripts.script_of[v] >= 0;
@@ -329,6 +336,7 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
     err = take_scene(sim, scene);
+    err = err ? err : tac_rigid_nodes_create(sim);
     err = err ? err : make_terms(sim);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));

@@ -77,6 +77,8 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
+    if (sim->rigid.count > 0)
+        TAC_TRY(tac_rigid_rows_out(sim, c));
 done:
     return err;
 }
@@ -129,7 +131,8 @@ static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_check
 {
     enum tac_err err;
     const struct tac_part *part = sim->scene->mesh->part;
-    const size_t count = (size_t)c->vertices.count + (size_t)c->script_count + tac_element_rows_vertices(c, NULL);
+    const size_t count = (size_t)c->vertices.count + (size_t)c->script_count + (size_t)c->rigid.count +
+                         tac_element_rows_vertices(c, NULL);
     tac_gid *wanted = NULL;
     size_t n = 0;
     err = tac_alloc(sim->ctx, count, sizeof *wanted, &wanted);
@@ -139,6 +142,8 @@ static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_check
         wanted[n++] = c->vertices.id[k];
     for (tac_lid k = 0; k < c->script_count; k++)
         wanted[n++] = c->script[k].vertex;
+    for (tac_lid k = 0; k < c->rigid.count; k++)
+        wanted[n++] = c->rigid.row[k].vertex;
     tac_element_rows_vertices(c, wanted + n);
     if (part != NULL)
         TAC_TRY(tac_owners_find(sim->ctx, part->vertex_total, sim->owned, sim->id, NULL, count, wanted, *owner));
@@ -233,7 +238,8 @@ static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpo
     TAC_TRY(find_owners(sim, c, &owner));
     TAC_TRY(take_vertices(sim, &c->vertices, owner));
     TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
-    TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count));
+    TAC_TRY(tac_rigid_rows_in(sim, c, owner + c->vertices.count + c->script_count));
+    TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count + c->rigid.count));
     TAC_TRY(tac_implicit_ghosts_refresh(sim));
     if (sim->past != NULL)
         TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));

@@ -23,6 +23,9 @@ static enum tac_err largest_speed(struct tac_implicit *sim, double *speed)
     double most = 0;
     for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
         most = fmax(most, fabs(sim->newton.p[c]));
+    for (size_t n = 0; n < sim->rigid.own_count; n++)
+        for (size_t c = 0; c < TAC_RIGID_SIZE; c++)
+            most = fmax(most, fabs(sim->rigid.straight[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n] + c]));
     TAC_TRY(tac_implicit_over_ranks(sim, &most, 1, MPI_DOUBLE, MPI_MAX));
     *speed = most / sim->scale.h;
 done:
@@ -64,6 +67,7 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim)
     double *x = sim->x;
     sim->x = sim->newton.trial;
     sim->newton.trial = x;
+    tac_rigid_swap(&sim->rigid);
     enum tac_err err = tac_implicit_touch(sim, sim->x);
     int astray = sim->part.astray || goes_astray(sim);
     TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
@@ -79,6 +83,9 @@ void tac_implicit_go(struct tac_implicit *sim, double share)
         sim->contact.touch_of = NULL;
     for (size_t c = 0; c < 3 * (size_t)sim->count; c++)
         sim->newton.trial[c] = sim->x[c] + share * sim->newton.p[c];
+    for (size_t c = 0; c < TAC_RIGID_SIZE * sim->rigid.count; c++)
+        sim->rigid.trial[c] = sim->rigid.x[c] + share * sim->rigid.p[c];
+    tac_rigid_spread(sim, sim->rigid.trial, sim->newton.trial);
 }
 
 /* ---- Newton ---- */
@@ -160,6 +167,12 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
             tac_accum_add(&sum[0], tac_dot(&sim->newton.gradient[3 * v], &sim->newton.p[3 * v]));
             tac_accum_add(&sum[1], tac_implicit_rounding_at(sim, sim->x, (tac_lid)v));
         }
+        for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++) {
+            const int32_t k = sim->rigid.own[n / TAC_RIGID_NODES];
+            const size_t node = TAC_RIGID_SIZE * (size_t)k + 3 * (n % TAC_RIGID_NODES);
+            tac_accum_add(&sum[0], tac_dot(&sim->rigid.gradient[node], &sim->rigid.straight[node]));
+            tac_accum_add(&sum[1], tac_rigid_rounding(sim, k, (int)(n % TAC_RIGID_NODES)));
+        }
         TAC_TRY(tac_implicit_sum(sim->ctx, sum, 2));
         sim->newton.slope = tac_accum_value(&sum[0]);
         sim->newton.rounding = tac_accum_value(&sum[1]);
@@ -173,6 +186,7 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
         TAC_TRY(tac_implicit_sharpen(sim));
         TAC_TRY(largest_speed(sim, speed));
     }
+    tac_rigid_turn(sim, 1);
 done:
     return err;
 }

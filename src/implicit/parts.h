@@ -20,6 +20,11 @@ static inline bool tac_implicit_counts(const struct tac_implicit *sim, const tac
 {
     return tac_stencil_mine(sim->scene, v, n);
 }
+/* Returns whether `inertia` is an array of its own, and not that of the mesh. */
+static inline bool tac_implicit_own_inertia(const struct tac_implicit *sim)
+{
+    return sim->is_static || sim->rigid.count > 0;
+}
 /* Returns what a script does with a vertex, also a ghost. */
 static inline bool tac_implicit_scripted(const struct tac_implicit *sim, tac_lid v)
 {

@@ -25,6 +25,7 @@ static void keep_part(struct tac_implicit *sim, int part)
     const size_t size = 3 * (size_t)sim->owned * sizeof(double);
     memcpy(sim->newton.part[part], sim->newton.gradient, size);
     memset(sim->newton.gradient, 0, size);
+    tac_rigid_keep_part(&sim->rigid, part);
 }
 
 void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
@@ -33,6 +34,7 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     const double begin_s = tac_wall_s();
     memset(g, 0, 3 * (size_t)sim->owned * sizeof *g);
     memset(sim->newton.gross, 0, (size_t)sim->owned * sizeof *sim->newton.gross);
+    tac_rigid_clear(&sim->rigid);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_wind(sim, x);
     keep_part(sim, TAC_PART_INERTIA);
@@ -45,6 +47,7 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     tac_implicit_count_work(sim, TAC_WORK_GRADIENT);
     for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
         g[c] = part[TAC_PART_INERTIA][c] + part[TAC_PART_ELEMENTS][c] + part[TAC_PART_CONTACT][c];
+    tac_rigid_gather(sim);
     sim->books.counters.seconds_forces += tac_wall_s() - begin_s;
 }
 
@@ -73,9 +76,24 @@ static void sizes_at(const struct tac_implicit *sim, tac_lid vertex, double size
         return;
     for (int k = 0; k < 4; k++)
         size[REST + k] = sqrt(tac_dot(&from[k][v], &from[k][v]));
-    if (!sim->is_static)
+    if (!sim->is_static && tac_implicit_rigid_of(sim, vertex) < 0)
         size[MOMENTUM] = sim->scene->mesh->mass[vertex] * sim->scale.h * sqrt(tac_dot(&sim->v[v], &sim->v[v]));
     size[GROSS] = sim->newton.gross[vertex];
+}
+
+/* The same at node n of the bodies of this rank. */
+static void sizes_of_node(const struct tac_implicit *sim, size_t n, double size[SIZES])
+{
+    const struct tac_implicit_rigid *r = &sim->rigid;
+    const int32_t k = r->own[n / TAC_RIGID_NODES];
+    const size_t node = TAC_RIGID_NODES * (size_t)k + n % TAC_RIGID_NODES, v = 3 * node;
+    const double *const from[3] = {r->gradient, r->part[TAC_PART_INERTIA], r->part[TAC_PART_ELEMENTS]};
+    memset(size, 0, SIZES * sizeof *size);
+    for (int f = 0; f < 3; f++)
+        size[REST + f] = sqrt(tac_dot(&from[f][v], &from[f][v]));
+    if (!sim->is_static)
+        size[MOMENTUM] = r->piece[k].mass * sim->scale.h * sqrt(tac_dot(&r->v[v], &r->v[v]));
+    size[GROSS] = r->gross[node];
 }
 
 /* Of a body: the largest size of any sort of force, and of the remaining force; what it touches; whether it has
@@ -87,6 +105,12 @@ enum { NOTHING_HELD, FIXED, PRESSED }; /* touches */
 struct total {
     int64_t size[SIZES]; /* over the largest */
 };
+
+/* Of node n of the bodies of this rank. */
+static size_t node_body(const struct tac_implicit *sim, size_t n)
+{
+    return (size_t)sim->scene->settings->rigid[sim->rigid.own[n / TAC_RIGID_NODES]].body;
+}
 
 static size_t body_of(const struct tac_implicit *sim, tac_lid v)
 {
@@ -167,7 +191,7 @@ static double residual_of(const struct largest *most, const struct total *sum, b
 enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, double *residual)
 {
     enum tac_err err;
-    const size_t bodies = (size_t)sim->scene->settings->body_count;
+    const size_t bodies = (size_t)sim->scene->settings->body_count, nodes = TAC_RIGID_NODES * sim->rigid.own_count;
     const bool rests = !sim->is_static && speed <= TAC_AT_REST_FREE * sim->scale.velocity_tol;
     const double unfelt = TAC_UNFELT * sim->scale.mean_mass * sim->scale.h * sim->scale.velocity_tol;
     struct largest *most = NULL;
@@ -185,10 +209,21 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, doubl
         for (int k = 0; k < SIZES; k++)
             l->any = fmax(l->any, size[k]);
     }
+    for (size_t n = 0; n < nodes; n++) {
+        struct largest *l = &most[node_body(sim, n)];
+        sizes_of_node(sim, n, size);
+        l->rest = fmax(l->rest, size[REST]);
+        for (int k = 0; k < SIZES; k++)
+            l->any = fmax(l->any, size[k]);
+    }
     TAC_TRY(agree_on_largest(sim, most));
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        const size_t b = body_of(sim, i);
-        sizes_at(sim, i, size);
+    for (size_t i = 0; i < (size_t)sim->owned + nodes; i++) {
+        const bool is_node = i >= (size_t)sim->owned;
+        const size_t b = is_node ? node_body(sim, i - (size_t)sim->owned) : body_of(sim, (tac_lid)i);
+        if (is_node)
+            sizes_of_node(sim, i - (size_t)sim->owned, size);
+        else
+            sizes_at(sim, (tac_lid)i, size);
         for (int k = 0; k < SIZES && most[b].any > 0; k++)
             sum[b].size[k] += (int64_t)(size[k] / most[b].any * TAC_PARTS_OF_LARGEST + .5);
     }

@@ -79,22 +79,63 @@ void tac_implicit_load(const struct tac_implicit *sim, const struct tac_load_ele
     tac_load_impulse(sim->scene, l, at, 1, mean, push, centre);
 }
 
+/* Where inertia and gravity take a vertex or a node; past: what the scheme remembers of it, or NULL. */
+static void predict_one(const struct tac_implicit *sim, double pull, const double *at, const double *v,
+                        const double *past, double *ahead)
+{
+    const double h = sim->scale.h, w = sim->weight, *g = sim->scene->settings->gravity;
+    const enum tac_implicit_scheme scheme = scheme_of(sim);
+    for (size_t k = 0; k < 3; k++) {
+        const double x = at[k], u = v[k];
+        double move = sim->is_static ? 0 : h * u;
+        if (scheme == TAC_IMPLICIT_NEWMARK)
+            move += w * past[k];
+        else if (scheme == TAC_IMPLICIT_BDF2)
+            move = (x - past[k]) / 3 + 2 * h / 9 * (4 * u - past[3 + k]);
+        ahead[k] = x + (move + w * pull * g[k]);
+    }
+}
+
+/* The same of node n, counted over all bodies. */
+static const double *past_of_node(const struct tac_implicit *sim, size_t n)
+{
+    return sim->rigid.past != NULL ? &sim->rigid.past[TAC_PAST_NUMBERS * n] : NULL;
+}
+
+static void predict_rigid(struct tac_implicit *sim)
+{
+    struct tac_implicit_rigid *r = &sim->rigid;
+    for (size_t n = 0; n < TAC_RIGID_NODES * r->count; n++) {
+        const struct tac_implicit_piece *p = &r->piece[n / TAC_RIGID_NODES];
+        predict_one(sim, p->mass / p->inertia, &r->x[3 * n], &r->v[3 * n], past_of_node(sim, n), &r->ahead[3 * n]);
+    }
+}
+
+/* Adds `times` the forces of a load's element, over the inertia of a node, to the values of the nodes of its body, (4
+ * bodies, width). */
+static void push_nodes(const struct tac_implicit *sim, const struct tac_load_element *l, const double (*push)[3],
+                       double times, double *value, int width)
+{
+    for (int i = 0; i < l->count; i++) {
+        const int32_t k = tac_implicit_rigid_of(sim, l->v[i]);
+        double w[TAC_RIGID_NODES];
+        if (k < 0)
+            return;
+        tac_rigid_weights(sim, k, l->v[i], w);
+        for (int n = 0; n < TAC_RIGID_NODES; n++)
+            for (int c = 0; c < 3; c++)
+                value[width * (TAC_RIGID_NODES * k + n) + c] +=
+                    times / sim->rigid.piece[k].inertia * (w[n] * push[i][c]);
+    }
+}
+
 void tac_implicit_predict(struct tac_implicit *sim, bool loads)
 {
-    const double h = sim->scale.h, w = sim->weight, *g = sim->scene->settings->gravity, *mass = sim->scene->mesh->mass;
-    const enum tac_implicit_scheme scheme = scheme_of(sim);
+    const double w = sim->weight, *mass = sim->scene->mesh->mass;
     for (size_t v = 0; v < (size_t)sim->owned; v++)
-        for (size_t k = 0; k < 3; k++) {
-            const double x = sim->x[3 * v + k], u = sim->v[3 * v + k];
-            const double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
-            double move = sim->is_static ? 0 : h * u;
-            if (scheme == TAC_IMPLICIT_NEWMARK)
-                move += w * past[k];
-            else if (scheme == TAC_IMPLICIT_BDF2)
-                move = (x - past[k]) / 3 + 2 * h / 9 * (4 * u - past[3 + k]);
-            const double pull = sim->is_static && sim->inertia[v] > 0 ? mass[v] / sim->inertia[v] : 1;
-            sim->newton.ahead[3 * v + k] = x + (move + w * pull * g[k]);
-        }
+        predict_one(sim, sim->is_static && sim->inertia[v] > 0 ? mass[v] / sim->inertia[v] : 1, &sim->x[3 * v],
+                    &sim->v[3 * v], sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL, &sim->newton.ahead[3 * v]);
+    predict_rigid(sim);
     for (size_t e = 0; e < sim->given.loads.count && loads; e++) {
         const struct tac_load_element *l = &sim->given.loads.element[e];
         double push[3][3];
@@ -104,6 +145,7 @@ void tac_implicit_predict(struct tac_implicit *sim, bool loads)
         for (int i = 0; i < l->count; i++)
             for (size_t k = 0; k < 3 && l->v[i] < sim->owned && sim->inertia[l->v[i]] > 0; k++)
                 sim->newton.ahead[3 * (size_t)l->v[i] + k] += w * push[i][k] / sim->inertia[l->v[i]];
+        push_nodes(sim, l, (const double(*)[3])push, w, sim->rigid.ahead, 3);
     }
 }
 
@@ -220,6 +262,8 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
                 is_led(sim, (tac_lid)v) || !(mass[v] > 0)
                     ? 0
                     : g[k] - (sim->newton.gradient[3 * v + k] + 0.) / (sim->weight * mass[v]);
+    for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.count; n++) /* without strain at the start */
+        memcpy(&sim->rigid.past[TAC_PAST_NUMBERS * n], g, 3 * sizeof *g);
     for (size_t e = 0; e < sim->given.loads.count; e++) {
         const struct tac_load_element *l = &sim->given.loads.element[e];
         double at[4][3] = {{0}}, push[3][3], centre[3];
@@ -231,34 +275,47 @@ enum tac_err tac_implicit_start_scheme(struct tac_implicit *sim)
         for (int i = 0; i < l->count; i++)
             for (size_t k = 0; k < 3 && mass[l->v[i]] > 0 && !is_led(sim, l->v[i]); k++)
                 sim->past[TAC_PAST_NUMBERS * (size_t)l->v[i] + k] += push[i][k] / mass[l->v[i]];
+        push_nodes(sim, l, (const double(*)[3])push, 1, sim->rigid.past, TAC_PAST_NUMBERS);
     }
+    tac_rigid_calm(sim);
     start_wind(sim);
     TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
 done:
     return err;
 }
 
-void tac_implicit_end_scheme(struct tac_implicit *sim)
+static void end_one(const struct tac_implicit *sim, bool led, const double *x, const double *x0, double *v,
+                    double *past)
 {
     const double h = sim->scale.h;
     const enum tac_implicit_scheme scheme = scheme_of(sim);
     const bool remembers_places = sim->scene->settings->implicit.scheme == TAC_IMPLICIT_BDF2;
-    for (size_t v = 0; v < (size_t)sim->meshed; v++) {
-        const bool led = is_led(sim, (tac_lid)v);
-        double *past = sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL;
-        for (size_t k = 0; k < 3; k++) {
-            const double moved = sim->x[3 * v + k] - sim->newton.x0[3 * v + k], before = sim->v[3 * v + k];
-            double u = moved / h;
-            if (scheme == TAC_IMPLICIT_NEWMARK) {
-                u = led ? u : 2 * u - before;
-                past[k] = led ? 0 : 2 * (u - before) / h - past[k];
-            } else if (remembers_places) {
-                if (scheme == TAC_IMPLICIT_BDF2 && !led)
-                    u = (3 * moved - (sim->newton.x0[3 * v + k] - past[k])) / (2 * h);
-                past[k] = sim->newton.x0[3 * v + k];
-                past[3 + k] = before;
-            }
-            sim->v[3 * v + k] = u + 0.; /* no -0 where nothing moves */
+    for (size_t k = 0; k < 3; k++) {
+        const double moved = x[k] - x0[k], before = v[k];
+        double u = moved / h;
+        if (scheme == TAC_IMPLICIT_NEWMARK) {
+            u = led ? u : 2 * u - before;
+            past[k] = led ? 0 : 2 * (u - before) / h - past[k];
+        } else if (remembers_places) {
+            if (scheme == TAC_IMPLICIT_BDF2 && !led)
+                u = (3 * moved - (x0[k] - past[k])) / (2 * h);
+            past[k] = x0[k];
+            past[3 + k] = before;
         }
+        v[k] = u + 0.; /* no -0 where nothing moves */
     }
+}
+
+void tac_implicit_end_scheme(struct tac_implicit *sim)
+{
+    struct tac_implicit_rigid *r = &sim->rigid;
+    for (size_t v = 0; v < (size_t)sim->meshed; v++)
+        end_one(sim, is_led(sim, (tac_lid)v), &sim->x[3 * v], &sim->newton.x0[3 * v], &sim->v[3 * v],
+                sim->past ? &sim->past[TAC_PAST_NUMBERS * v] : NULL);
+    for (size_t n = 0; n < TAC_RIGID_NODES * r->count; n++)
+        end_one(sim, false, &r->x[3 * n], &r->x0[3 * n], &r->v[3 * n],
+                r->past != NULL ? &r->past[TAC_PAST_NUMBERS * n] : NULL);
+    if (scheme_of(sim) == TAC_IMPLICIT_NEWMARK) /* it would not damp the oscillations of their shape */
+        tac_rigid_calm(sim);
+    tac_rigid_spread(sim, r->v, sim->v);
 }

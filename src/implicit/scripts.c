@@ -137,6 +137,9 @@ static enum tac_err point(struct tac_implicit *sim, bool all, bool *any)
     for (size_t v = 0; v < (size_t)sim->count; v++)
         for (size_t c = 3 * v; c < 3 * v + 3; c++)
             sim->newton.p[c] = all && !sim->newton.held[v] ? sim->scale.h * sim->v[c] + 0. : 0;
+    for (size_t c = 0; c < TAC_RIGID_SIZE * sim->rigid.count; c++)
+        sim->rigid.straight[c] = all ? sim->scale.h * sim->rigid.v[c] + 0. : 0;
+    tac_rigid_turn(sim, 1);
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         const struct tac_implicit_script *s = &sim->scripts.script[k];
         for (size_t c = 0; s->on && c < 3; c++) {

@@ -16,6 +16,17 @@
 
 /* ---- what replaces inertia ---- */
 
+/* The inertia of a rigid body is that of its nodes. */
+static enum tac_err leave_out_rigid(struct tac_implicit *sim)
+{
+    double *inertia = NULL;
+    const enum tac_err err = tac_alloc(sim->ctx, (size_t)sim->owned, sizeof *inertia, &inertia);
+    for (tac_lid v = 0; v < sim->owned && !err; v++)
+        inertia[v] = tac_implicit_rigid_of(sim, v) < 0 ? sim->scene->mesh->mass[v] : 0;
+    sim->inertia = err ? sim->inertia : inertia;
+    return err;
+}
+
 enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
 {
     enum tac_err err;
@@ -23,7 +34,7 @@ enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
     struct tac_accum sum = {{0}, 0, 0};
     int64_t count = 0;
     if (!sim->is_static)
-        return TAC_OK;
+        return sim->rigid.count > 0 ? tac_agree(sim->ctx, leave_out_rigid(sim)) : TAC_OK;
     TAC_TRY(tac_implicit_vertex_stiffness(sim, &stiff, &mean));
     for (tac_lid v = 0; v < sim->owned; v++)
         if (sim->scene->mesh->ever_free[v] && mean[v] > 0) {
@@ -38,8 +49,9 @@ enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
         mean[v] = mean[v] > 0 ? h * h * mean[v] : usual;
         if (sim->scripts.script_of[v] >= 0) /* a script pulls the vertex with it */
             sim->scripts.script[sim->scripts.script_of[v]].mass = mean[v];
-        mean[v] *= TAC_STATIC_SHARE;
+        mean[v] *= tac_implicit_rigid_of(sim, v) < 0 ? TAC_STATIC_SHARE : 0;
     }
+    tac_rigid_static(sim, TAC_STATIC_SHARE);
     sim->scale.mean_mass = usual;
     sim->inertia = mean;
     mean = NULL;
@@ -51,7 +63,7 @@ done:
 
 void tac_implicit_inertia_destroy(struct tac_implicit *sim)
 {
-    if (sim->is_static && sim->inertia != sim->scene->mesh->mass)
+    if (tac_implicit_own_inertia(sim) && sim->inertia != sim->scene->mesh->mass)
         free((void *)(uintptr_t)sim->inertia);
 }
 

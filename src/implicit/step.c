@@ -39,7 +39,7 @@ static enum tac_err foretell(struct tac_implicit *sim, double *ahead)
         for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
             most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(by_wind[3 * v + c]));
     }
-    *ahead = most;
+    *ahead = fmax(most, tac_rigid_ahead(sim));
     return tac_implicit_over_ranks(sim, ahead, 1, MPI_DOUBLE, MPI_MAX);
 }
 
@@ -50,6 +50,7 @@ static enum tac_err begin(struct tac_implicit *sim)
     sim->contact.foreseen_count = 0;
     sim->newton.pull = 0;
     memcpy(sim->newton.x0, sim->x, 3 * (size_t)sim->count * sizeof *sim->x);
+    tac_rigid_nodes_begin(&sim->rigid);
     TAC_TRY(tac_implicit_scripts_begin(sim, sim->part.from, sim->part.to));
     begin_held(sim);
     TAC_TRY(tac_implicit_ghosts_refresh(sim));

@@ -99,7 +99,7 @@ static double stiffness_of(const struct tac_implicit *sim, const tac_lid *v, int
 {
     double sum = 0;
     for (int i = 0; i < n; i++)
-        sum += can_move(sim, v[i])
+        sum += can_move(sim, v[i]) && !(sim->is_static && tac_implicit_rigid_of(sim, v[i]) >= 0)
                    ? (sim->is_static ? 0 : sim->scene->mesh->mass[v[i]]) + sim->weight * sim->contact.stiff[v[i]]
                    : INFINITY;
     return sum / n;
@@ -143,10 +143,16 @@ static enum tac_err stiffness_of_forces(struct tac_implicit *sim, double *kappa)
         const size_t v = (size_t)i;
         const double *g = &sim->newton.gradient[3 * v], *speed = &sim->v[3 * v];
         const double push = sim->scale.mean_mass * sim->scale.h;
-        if (sim->newton.held[v])
+        if (sim->newton.held[v] || tac_implicit_rigid_of(sim, i) >= 0)
             continue;
         const bool scripted = tac_implicit_script_on(sim, i);
         tac_accum_add(&sum[0], scripted ? push * push * tac_dot(speed, speed) : tac_dot(g, g));
+        tac_accum_add(&sum[1], 1);
+    }
+    for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++) {
+        const size_t node = TAC_RIGID_NODES * (size_t)sim->rigid.own[n / TAC_RIGID_NODES] + n % TAC_RIGID_NODES;
+        const double *g = &sim->rigid.gradient[3 * node];
+        tac_accum_add(&sum[0], tac_dot(g, g));
         tac_accum_add(&sum[1], 1);
     }
     const enum tac_err err = tac_implicit_sum(sim->ctx, sum, 2);
@@ -192,6 +198,7 @@ enum tac_err tac_implicit_begin_stiffness(struct tac_implicit *sim, const double
         return TAC_OK;
     }
     memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
+    tac_rigid_clear(&sim->rigid);
     tac_implicit_add_inertia(sim, x);
     tac_implicit_add_elements(sim, x, false);
     return stiffness_of_forces(sim, kappa);

@@ -25,6 +25,8 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     free(s->owner);
     free(s->vertex);
     free(s->local);
+    free(s->rigid);
+    free(s->rigid_node);
     free(s->diagonal);
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         free(s->element_node[k]);
@@ -37,27 +39,56 @@ void tac_implicit_system_destroy(struct tac_implicit_system **system)
     *system = NULL;
 }
 
-/* Lists the vertices that this rank holds now. */
+static tac_gid vertex_total(const struct tac_implicit *sim)
+{
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    return mesh->part != NULL ? mesh->part->vertex_total : mesh->vertex_count;
+}
+
+/* Lists the nodes of a rigid body. Their ids follow those of all vertices. */
+static void number_body(const struct tac_implicit *sim, struct tac_implicit_system *s, int32_t k, int32_t owner,
+                        tac_lid *place)
+{
+    s->rigid[k] = *place;
+    for (tac_lid n = TAC_RIGID_NODES * k; n < TAC_RIGID_NODES * (k + 1); n++) {
+        s->id[*place] = vertex_total(sim) + n;
+        s->owner[*place] = owner;
+        s->vertex[(*place)++] = -1 - n;
+    }
+}
+
+/* Lists the vertices and nodes that this rank holds now. */
 static enum tac_err number_nodes(struct tac_implicit *sim, struct tac_implicit_system *s)
 {
     enum tac_err err;
     const struct tac_part *part = sim->scene->mesh->part;
-    const size_t n = (size_t)sim->count;
-    tac_lid place = 0;
+    const size_t bodies = sim->rigid.count, n = (size_t)sim->count + TAC_RIGID_NODES * bodies;
+    tac_lid place = 0, owned = 0;
     TAC_TRY(tac_grow(sim->ctx, &s->id, &s->id_capacity, n, sizeof *s->id));
     TAC_TRY(tac_grow(sim->ctx, &s->owner, &s->owner_capacity, n, sizeof *s->owner));
     TAC_TRY(tac_grow(sim->ctx, &s->vertex, &s->vertex_capacity, n, sizeof *s->vertex));
     TAC_TRY(tac_grow(sim->ctx, &s->local, &s->local_capacity, n, sizeof *s->local));
     TAC_TRY(tac_grow(sim->ctx, &s->solution, &s->solution_capacity, 3 * n, sizeof *s->solution));
-    for (tac_lid v = 0; v < sim->count; v++) {
-        if (part != NULL && part->vertex_id[v] < 0) /* unused */
+    for (size_t k = 0; k < bodies; k++)
+        s->rigid[k] = -1;
+    for (tac_lid v = 0; v <= sim->count; v++) {
+        for (size_t k = 0; v == sim->owned && k < sim->rigid.own_count; k++)
+            number_body(sim, s, sim->rigid.own[k], sim->ctx->rank, &place);
+        owned = v == sim->owned ? place : owned;
+        if (v == sim->count || (part != NULL && part->vertex_id[v] < 0)) /* unused */
+            continue;
+        const int32_t k = tac_implicit_rigid_of(sim, v);
+        s->local[v] = -1;
+        if (k >= 0 && v >= sim->owned && s->rigid[k] < 0)
+            number_body(sim, s, k, part->owner[v], &place);
+        if (k >= 0)
             continue;
         s->id[place] = tac_implicit_id(sim, v);
         s->owner[place] = part != NULL ? part->owner[v] : 0;
         s->vertex[place] = v;
         s->local[v] = place++;
     }
-    s->nodes = (struct tac_nodes){place, sim->owned, s->id, s->owner};
+    s->nodes = (struct tac_nodes){place, owned, s->id, s->owner};
 done:
     return err;
 }
@@ -65,19 +96,25 @@ done:
 static enum tac_err make_arrays(struct tac_implicit *sim, struct tac_implicit_system *s)
 {
     enum tac_err err;
-    const size_t own = (size_t)sim->owned;
+    TAC_TRY(tac_alloc(sim->ctx, sim->rigid.count, sizeof *s->rigid, &s->rigid));
+    TAC_TRY(tac_alloc(sim->ctx, TAC_RIGID_NODES * sim->rigid.own_count, sizeof *s->rigid_node, &s->rigid_node));
+    TAC_TRY(number_nodes(sim, s));
+    const size_t own = (size_t)s->nodes.owned;
     TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->diagonal, &s->diagonal));
     TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->b, &s->b));
     TAC_TRY(tac_alloc(sim->ctx, 3 * own, sizeof *s->position, &s->position));
     TAC_TRY(tac_alloc(sim->ctx, own, sizeof *s->fixed, &s->fixed));
-    for (tac_lid i = 0; i < sim->owned; i++)
+    for (tac_lid i = 0; i < s->nodes.owned; i++)
         s->diagonal[i] = i;
+    for (size_t n = 0; n < TAC_RIGID_NODES * sim->rigid.own_count; n++)
+        s->rigid_node[n] = s->rigid[sim->rigid.own[n / TAC_RIGID_NODES]] + (tac_lid)(n % TAC_RIGID_NODES);
     for (int k = 0; k < sim->set.count; k++) {
         const struct tac_implicit_elements *l = &sim->list[k];
         const size_t m = (size_t)l->element->nodes;
         TAC_TRY(tac_alloc(sim->ctx, l->count * m, sizeof *s->element_node[k], &s->element_node[k]));
-        for (size_t e = 0; e < l->count; e++) /* vertices are the first nodes, in their own order */
-            memcpy(&s->element_node[k][e * m], tac_element_stencil(&sim->set.list[k], e), m * sizeof(tac_lid));
+        for (size_t e = 0; e < l->count; e++) /* vertices of elements keep their numbers */
+            for (size_t i = 0; i < m; i++)
+                s->element_node[k][e * m + i] = s->local[tac_element_stencil(&sim->set.list[k], e)[i]];
     }
 done:
     return err;
@@ -87,7 +124,7 @@ enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
 {
     enum tac_err err;
     struct tac_implicit_system *s = NULL;
-    int solids = sim->scene->mesh->tetrahedron_count > 0;
+    int solids = sim->scene->mesh->tetrahedron_count > 0 || sim->rigid.count > 0;
     err = tac_alloc(sim->ctx, 1, sizeof *s, &s);
     sim->system = s; /* so that it is given back where another rank has no memory for it */
     TAC_TRY(tac_agree(sim->ctx, err));
@@ -112,14 +149,33 @@ enum tac_err tac_implicit_begin_system(struct tac_implicit *sim)
 
 /* ---- the solution ---- */
 
+/* Subtracts `force` times n at an own vertex from the right side. */
+static void push_vertex(struct tac_implicit *sim, tac_lid v, double force, const double n[3])
+{
+    struct tac_implicit_system *s = sim->system;
+    const int32_t k = tac_implicit_rigid_of(sim, v);
+    double w[TAC_RIGID_NODES] = {1};
+    if (k >= 0)
+        tac_rigid_weights(sim, k, v, w);
+    double *b = &s->b[3 * (size_t)(k >= 0 ? s->rigid[k] : s->local[v])];
+    for (int i = 0; i < (k >= 0 ? TAC_RIGID_NODES : 1); i++)
+        for (int c = 0; c < 3; c++)
+            b[3 * i + c] -= force * w[i] * n[c];
+}
+
 static void set_right_side(struct tac_implicit *sim, const double *x)
 {
     struct tac_implicit_system *s = sim->system;
-    for (tac_lid i = 0; i < sim->owned; i++) {
-        s->fixed[i] = sim->newton.held[i];
-        for (size_t c = 3 * (size_t)i; c < 3 * (size_t)i + 3; c++) {
-            s->position[c] = x[c];
-            s->b[c] = sim->newton.held[i] ? 0 : -sim->newton.gradient[c];
+    for (tac_lid i = 0; i < s->nodes.owned; i++) {
+        const tac_lid v = s->vertex[i];
+        const bool held = v >= 0 && sim->newton.held[v];
+        const size_t from = 3 * (size_t)(v >= 0 ? v : -1 - v);
+        s->fixed[i] = held;
+        for (size_t c = 0; c < 3; c++) {
+            s->position[3 * (size_t)i + c] = v >= 0 ? x[from + c] : sim->rigid.x[from + c];
+            s->b[3 * (size_t)i + c] = held     ? 0
+                                      : v >= 0 ? -sim->newton.gradient[from + c]
+                                               : -sim->rigid.gradient[from + c];
         }
     }
     for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
@@ -127,8 +183,8 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
         const double force =
             tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * tac_implicit_foreseen_force(f, x);
         for (int i = 0; i < tac_pair_vertices(f->type); i++)
-            for (size_t k = 0; f->v[i] < sim->owned && !sim->newton.held[f->v[i]] && k < 3; k++)
-                s->b[3 * (size_t)f->v[i] + k] -= force * f->w[i] * f->n[k];
+            if (f->v[i] < sim->owned && !sim->newton.held[f->v[i]])
+                push_vertex(sim, f->v[i], force * f->w[i], f->n);
     }
 }
 
@@ -136,15 +192,19 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
  * the rounding errors of what is added to the block. */
 static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
 {
-    const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, v)];
+    const tac_gid node = v - vertex_total(sim);
+    const tac_lid b =
+        node < 0 ? tac_scene_body_of(sim->scene, v) : sim->scene->settings->rigid[node / TAC_RIGID_NODES].body;
+    const struct tac_body *body = &sim->scene->settings->body[b];
     sim->ctx->error[0] = '\0'; /* removes the sentence of the solver, which does not name the step */
     sim->part.unsolved = sim->part.rounding = true;
     return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "the step from t = %.9g s cannot be computed: its linear system is not positive at vertex "
+                    "the step from t = %.9g s cannot be computed: its linear system is not positive at %s "
                     "%" TAC_PRIGID " of body `%s` (Newton iteration %lld, kappa %.3g): next to the largest forces and "
                     "stiffnesses there its mass is lost to rounding; make them smaller; %s%s",
-                    (double)sim->now * sim->scene->settings->quantum_s, v - body->vertex_begin, body->name,
-                    (long long)sim->part.newton, sim->newton.kappa, tac_implicit_what_helps(sim),
+                    (double)sim->now * sim->scene->settings->quantum_s, node < 0 ? "vertex" : "node",
+                    node < 0 ? v - body->vertex_begin : node % TAC_RIGID_NODES, body->name, (long long)sim->part.newton,
+                    sim->newton.kappa, tac_implicit_what_helps(sim),
                     sim->newton.pull > 0
                         ? "; a contact or a limit of stretch keeps what is scripted from its place, so "
                           "a slower or shorter path may be what is needed"
@@ -182,9 +242,14 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
         err = TAC_OK;
     }
     sim->last_step.linear += result.iterations;
-    for (tac_lid i = 0; i < s->nodes.count && !err; i++)
+    for (tac_lid i = 0; i < s->nodes.count && !err; i++) {
+        const tac_lid v = s->vertex[i];
+        double *p = v >= 0 ? &sim->newton.p[3 * (size_t)v] : &sim->rigid.straight[3 * (size_t)(-1 - v)];
         for (size_t k = 0; k < 3; k++) /* + 0 makes -0 to 0 where nothing moves */
-            sim->newton.p[3 * (size_t)s->vertex[i] + k] = s->solution[3 * (size_t)i + k] + 0.;
+            p[k] = s->solution[3 * (size_t)i + k] + 0.;
+    }
+    if (!err)
+        tac_rigid_spread(sim, sim->rigid.straight, sim->newton.p);
 done:
     return err;
 }

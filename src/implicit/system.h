@@ -5,13 +5,18 @@
 #include "implicit/parts.h"
 #include "solve/solver.h"
 
-/* The lists of stencils: masses, elements, friction by type of pair, contacts likewise, wind, foreseen pairs. */
+/* Of the two sides of a pair none, the first, the second, or both are of a rigid body: its nodes stand for them. */
+enum { TAC_SIDE_FIRST = 1, TAC_SIDE_SECOND = 2, TAC_SIDES = 4 };
+/* The lists of stencils: masses, elements, friction by type of pair and by its sides, contacts likewise, wind, foreseen
+ * pairs likewise, rigid bodies. */
 enum {
+    TAC_PAIR_LISTS = TAC_SIDES * TAC_PAIR_TYPES,
     TAC_FRICTION_STENCILS = 1 + TAC_ELEMENT_LISTS,
-    TAC_CONTACT_STENCILS = TAC_FRICTION_STENCILS + TAC_PAIR_TYPES,
-    TAC_WIND_STENCILS = TAC_CONTACT_STENCILS + TAC_PAIR_TYPES,
+    TAC_CONTACT_STENCILS = TAC_FRICTION_STENCILS + TAC_PAIR_LISTS,
+    TAC_WIND_STENCILS = TAC_CONTACT_STENCILS + TAC_PAIR_LISTS,
     TAC_FORESEEN_STENCILS,
-    TAC_STENCIL_LISTS = TAC_FORESEEN_STENCILS + TAC_PAIR_TYPES
+    TAC_RIGID_STENCILS = TAC_FORESEEN_STENCILS + TAC_PAIR_LISTS,
+    TAC_STENCIL_LISTS
 };
 
 /* Which terms keep their negative curvature in a matrix. Without it directions are too short. */
@@ -20,19 +25,22 @@ enum tac_curvature { TAC_CURVATURE_NONE, TAC_CURVATURE_SOLIDS, TAC_CURVATURE_ALL
 struct tac_implicit_system {
     struct tac_solver *solver; /* owned */
     struct tac_nodes nodes;
-    /* Of the nodes: own vertices, ghosts of elements, then those of contacts. */
+    /* Of the solver's nodes: own vertices, but for those of rigid bodies; the four nodes of each own rigid body; ghosts
+     * of elements, then those of contacts, where the four nodes of a body stand for its vertices. */
     size_t id_capacity, owner_capacity, vertex_capacity, solution_capacity;
     tac_gid *id;     /* owned, (nodes) */
     int32_t *owner;  /* owned, (nodes) */
-    tac_lid *vertex; /* owned, (nodes) */
+    tac_lid *vertex; /* owned, (nodes): -1 - n: node n, counted over all rigid bodies */
     size_t local_capacity;
-    tac_lid *local;                           /* owned, (count): index of a vertex among the nodes */
-    tac_lid *diagonal;                        /* owned, (owned): 0, 1, ... */
+    tac_lid *local;                           /* owned, (count): index of a vertex among the nodes; -1: it has none */
+    tac_lid *rigid;                           /* owned, (rigid bodies): index of the first of its nodes, or -1 */
+    tac_lid *diagonal;                        /* owned, (nodes.owned): 0, 1, ... */
+    tac_lid *rigid_node;                      /* owned, (own rigid bodies, 4) */
     tac_lid *element_node[TAC_ELEMENT_LISTS]; /* owned */
     size_t node_capacity;
     tac_lid *node;                   /* owned: of friction's stencils and contacts */
-    double *b, *position, *solution; /* owned, (owned, 3), (owned, 3), (nodes, 3) */
-    uint8_t *fixed;                  /* owned, (owned) */
+    double *b, *position, *solution; /* owned, (nodes.owned, 3), (nodes.owned, 3), (nodes, 3) */
+    uint8_t *fixed;                  /* owned, (nodes.owned) */
     bool cut;                        /* subdomains were made in this step */
     bool rough;                      /* the last solution: tac_implicit_sharpen() would make it more accurate */
     bool cut_short;                  /* the last solution: the matrix, with its rounding errors, is indefinite */

@@ -20,6 +20,23 @@ static void enter(struct total *t, double value)
 
 /* ---- inertia and scripts ---- */
 
+/* The inertia of the nodes of rigid bodies, and the energy of their tetrahedra. */
+static void rigid_energy(const struct tac_implicit *sim, const double *node, struct total *t)
+{
+    for (size_t n = 0; n < sim->rigid.own_count; n++) {
+        const struct tac_implicit_piece *p = &sim->rigid.piece[sim->rigid.own[n]];
+        const size_t at = TAC_RIGID_SIZE * (size_t)sim->rigid.own[n];
+        double x[4][3], off[3];
+        memcpy(x, &node[at], sizeof x);
+        for (int i = 0; i < TAC_RIGID_NODES; i++) {
+            tac_sub(off, x[i], &sim->rigid.ahead[at + 3 * (size_t)i]);
+            enter(t, .5 * p->inertia * tac_dot(off, off));
+        }
+        enter(t,
+              sim->weight * tac_element_energy(&tac_element_neo_hookean_whole, &p->shape, NULL, (const double(*)[3])x));
+    }
+}
+
 static void inertia_energy(const struct tac_implicit *sim, const double *x, struct total *t)
 {
     for (tac_lid i = 0; i < sim->owned; i++) {
@@ -36,6 +53,7 @@ static void inertia_energy(const struct tac_implicit *sim, const double *x, stru
             enter(t, .5 * sim->inertia[v] * tac_dot(r, r));
         }
     }
+    rigid_energy(sim, tac_rigid_nodes_at(sim, x), t);
 }
 
 void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
@@ -52,6 +70,7 @@ void tac_implicit_add_inertia(struct tac_implicit *sim, const double *x)
                 g[k] += sim->inertia[v] * (at - sim->newton.ahead[3 * v + k]);
         }
     }
+    tac_rigid_add_inertia(sim);
 }
 
 /* ---- elements ---- */
@@ -95,6 +114,8 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
             if (w.v[i] < sim->owned)
                 sim->newton.gross[w.v[i]] += sqrt(tac_dot(g[i], g[i]));
     }
+    if (!dampers)
+        tac_rigid_add_shape(sim);
 }
 
 /* ---- contact ---- */

@@ -7,6 +7,7 @@ struct tac_implicit_undo {
     double *x, *v, *past, *impulse;     /* owned: of own vertices and of ghosts of elements */
     double *rest[TAC_ELEMENT_LISTS];    /* owned */
     struct tac_implicit_script *script; /* owned */
+    double *node[3];                    /* owned: x, v and past of the nodes of rigid bodies */
     struct tac_accum lost[TAC_LOST], work;
     tac_time now;
     int64_t level;
@@ -24,6 +25,8 @@ void tac_implicit_undo_destroy(struct tac_implicit_undo **undo)
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
         free(u->rest[k]);
     free(u->script);
+    for (int k = 0; k < 3; k++)
+        free(u->node[k]);
     free(u);
     *undo = NULL;
 }
@@ -50,13 +53,16 @@ enum tac_err tac_implicit_undo_create(struct tac_implicit *sim, struct tac_impli
 {
     enum tac_err err;
     struct tac_implicit_undo *u = NULL;
-    const size_t n = (size_t)sim->meshed;
+    const size_t n = (size_t)sim->meshed, nodes = sim->rigid.count;
     TAC_TRY(tac_alloc(sim->ctx, 1, sizeof *u, &u));
     TAC_TRY(copy(sim->ctx, sim->x, 3 * n, sizeof *u->x, &u->x));
     TAC_TRY(copy(sim->ctx, sim->v, 3 * n, sizeof *u->v, &u->v));
     TAC_TRY(copy(sim->ctx, sim->past, TAC_PAST_NUMBERS * n, sizeof *u->past, &u->past));
     TAC_TRY(copy(sim->ctx, sim->impulse, 3 * (size_t)sim->owned, sizeof *u->impulse, &u->impulse));
     TAC_TRY(copy(sim->ctx, sim->scripts.script, sim->scripts.script_count, sizeof *u->script, &u->script));
+    TAC_TRY(copy(sim->ctx, sim->rigid.x, TAC_RIGID_SIZE * nodes, sizeof *u->node[0], &u->node[0]));
+    TAC_TRY(copy(sim->ctx, sim->rigid.v, TAC_RIGID_SIZE * nodes, sizeof *u->node[1], &u->node[1]));
+    TAC_TRY(copy(sim->ctx, sim->rigid.past, TAC_PAST_OF_NODES * nodes, sizeof *u->node[2], &u->node[2]));
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(copy(sim->ctx, sim->list[k].rest, rest_count(&sim->list[k]), sizeof *u->rest[k], &u->rest[k]));
     memcpy(u->lost, sim->books.lost, sizeof u->lost);
@@ -79,6 +85,12 @@ enum tac_err tac_implicit_undo(struct tac_implicit *sim, const struct tac_implic
         memcpy(sim->past, u->past, TAC_PAST_NUMBERS * n * sizeof *u->past);
     memcpy(sim->impulse, u->impulse, 3 * (size_t)sim->owned * sizeof *u->impulse);
     memcpy(sim->scripts.script, u->script, sim->scripts.script_count * sizeof *u->script);
+    if (u->node[0] != NULL) {
+        memcpy(sim->rigid.x, u->node[0], TAC_RIGID_SIZE * sim->rigid.count * sizeof *u->node[0]);
+        memcpy(sim->rigid.v, u->node[1], TAC_RIGID_SIZE * sim->rigid.count * sizeof *u->node[1]);
+    }
+    if (u->node[2] != NULL)
+        memcpy(sim->rigid.past, u->node[2], TAC_PAST_OF_NODES * sim->rigid.count * sizeof *u->node[2]);
     for (int k = 0; k < sim->set.count; k++)
         if (u->rest[k] != NULL)
             memcpy(sim->list[k].rest, u->rest[k], rest_count(&sim->list[k]) * sizeof *u->rest[k]);

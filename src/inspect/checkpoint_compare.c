@@ -148,6 +148,8 @@ static void compare_rigid(struct tac_state_comparison *c)
         largest = compare_whole_numbers(t, p->t1, q->t1) || largest;
         for (int k = 0; k < TAC_RIGID_NUMBERS; k++)
             largest = tac_tally_count(t, p->value[k], q->value[k], c->tolerance) || largest;
+        for (int k = 0; k < 4 * TAC_PAST_NUMBERS && a->has_past && b->has_past; k++)
+            largest = tac_tally_count(t, p->past[k], q->past[k], c->tolerance) || largest;
         if (largest) {
             t->vertex = (tac_lid)p->vertex;
             t->component = -1;

@@ -244,6 +244,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_doubles(d, rigid->center, 3);
             put_doubles(d, rigid->axis[0], 9);
             put_doubles(d, rigid->second, 3);
+            if (s->settings->integrator == TAC_INTEGRATOR_IMPLICIT && body->rigid_frequency > 0) {
+                put_tag(d, "frequency");
+                put_double(d, body->rigid_frequency);
+            }
         }
         for (int i = 0; i < m->section_count; i++) {
             put_tag(d, m->section[i].keys->section);

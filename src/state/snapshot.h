@@ -82,15 +82,17 @@ struct tac_friction_row {
 /* The order of a file's rows: as pairs, by first vertex and key, then by layer. */
 int tac_friction_row_compare(const void *a, const void *b);
 
-/* A rigid body (state/rigid.h): centre, its velocity, axes, their rates. */
+enum { TAC_PAST_NUMBERS = 6 };
+
+/* A rigid body. Asynchronous integrator (state/rigid.h): centre, its velocity, axes, their rates. Implicit integrator
+ * (implicit/rigid/rigid_nodes.h): places of its nodes, their velocities; what the scheme remembers of the nodes. */
 enum { TAC_RIGID_NUMBERS = 24 };
 struct tac_rigid_row {
     tac_gid vertex; /* its first one */
     int64_t t, t1;  /* quanta */
     double value[TAC_RIGID_NUMBERS];
+    double past[4 * TAC_PAST_NUMBERS]; /* has_past: else the file does not have it */
 };
-
-enum { TAC_PAST_NUMBERS = 6 };
 
 /* One vertex of the rows below, as it is stored. */
 struct tac_vertex_record {

@@ -2,6 +2,7 @@
 """published.py [SCENE ...]: scenes of incremental potential contact's literature, built anew, beside its figures.
 
 Scenes, steps, thicknesses and stiffnesses are those of Ferguson 2023, chapter 2; shapes are our own where his are not told (literature.py).
+Those whose names begin with "rigid" are of his chapter 4 (stiff.py).
 Prints Newton iterations per step and contacts (mean and most) of both, processor seconds per step on one core, and whether the audit
 proves the run. Contacts are counted twice: as the program has them, every pair, and, as the literature counts, those with the same
 nearest points once. --list: names; --small: meshes and times that take seconds; --most-steps N: end after N steps, and say so; --keep DIR:
@@ -21,6 +22,7 @@ import h5py
 
 import literature as of
 import shapes
+import stiff
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.abspath(os.environ.get("TACTUS", os.path.join(HERE, "..", "..", "..", "build", "tactus")))
@@ -58,6 +60,13 @@ SCENES = {
     "twist100": (lambda d, s: of.twist(d, s, 100, 10), UNKNOWN, UNKNOWN, UNKNOWN, 9.6),
     "twist127": (lambda d, s: of.twist(d, s, 127, 10), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
     "arch": (lambda d, s: of.arch(d, s, .5), 5.7, 101, 118, .05),
+    "rigid-arch": (stiff.arch, 2.1, 649, 695, .21),
+    "rigid-lewis": (stiff.lewis, 2.7, 50, 55, .02),
+    "rigid-table0": (lambda d, s: stiff.turntable(d, s, 0), 2.3, 9, 15, .004),
+    "rigid-table.1": (lambda d, s: stiff.turntable(d, s, .1), 2.9, 2, 13, .003),
+    "rigid-table.5": (lambda d, s: stiff.turntable(d, s, .5), 5.9, 7, 14, .01),
+    "rigid-table1": (lambda d, s: stiff.turntable(d, s, 1), 9.1, 10, 10, .01),
+    "rigid-coin": (stiff.coin, 3.8, 12, 84, .01),
     "arch-falls": (lambda d, s: of.arch(d, s, .2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }
 

@@ -1,5 +1,6 @@
 /* load_ticks.c: ticks loads, which give the last kicks of an instant, and books their works as energy that the scene
  * puts in (docs/explanation/method.md, Energy and the book; docs/reference/engine.md, Loads). */
+#include "events/rigid/rigid_motion.h"
 #include "events/sim.h"
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void add_impulses(struct tac_sim *sim, struct tac_rate_class *rate, tac_t
     }
 }
 
-static void kick_loaded(struct tac_sim *sim, const struct tac_rate_class *rate)
+static void kick_loaded(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
 {
     double work = 0, absolute = 0;
     for (size_t k = 0; k < rate->pushed_count; k++) {
@@ -54,6 +55,12 @@ static void kick_loaded(struct tac_sim *sim, const struct tac_rate_class *rate)
         double *v = sim->state.vel[rate->pushed[k]].v;
         if (w == 0)
             continue; /* scripted now: nothing is done to it, and nothing entered */
+        if (w < 0) {  /* it moves with its rigid body */
+            const double done = tac_rigid_kick(sim, rate->pushed[k], t, j);
+            work += done;
+            absolute += fabs(done);
+            continue;
+        }
         const double done = tac_dot(j, v) + .5 * w * tac_dot(j, j);
         work += done;
         absolute += fabs(done);
@@ -89,10 +96,14 @@ void tac_loads_tick(struct tac_sim *sim, tac_time t)
         if (rate->load_count == 0)
             continue;
         add_impulses(sim, rate, t);
-        kick_loaded(sim, rate);
+        kick_loaded(sim, rate, t);
         sim->books.ticks[TAC_KIND_LOAD] += (int64_t)rate->load_mine;
     }
-    for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
+}
+
+void tac_loads_end(struct tac_sim *sim, tac_time t)
+{
+    for (size_t i = 0; has_loads(sim->scene) && i < sim->clocks.due_elastic_count; i++)
         if (due_class(sim, i)->pushed_count)
             enter_works(sim, due_class(sim, i), t);
 }

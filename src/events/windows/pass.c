@@ -151,6 +151,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     tac_loads_tick(sim, t);
     if (sim->rigid.count)
         tac_rigid_plan(sim, t);
+    tac_loads_end(sim, t);
     if (sim->active.lossy_count)
         tac_contact_losses(sim, t);
     if (damped)

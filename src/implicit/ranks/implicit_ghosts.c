@@ -75,7 +75,8 @@ enum tac_err tac_implicit_ghosts_refresh(struct tac_implicit *sim)
     if (sim->halo == NULL)
         return TAC_OK;
     tac_halo_exchange(sim->halo, TAG, fill_known, take_known, sim);
-    return tac_agree(sim->ctx, sim->halo->down);
+    const enum tac_err err = tac_agree(sim->ctx, sim->halo->down);
+    return err ? err : tac_rigid_refresh(sim);
 }
 
 /* An array whose values at ghosts are needed. */
@@ -149,7 +150,7 @@ static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
     struct tac_model *model = sim->model;
     sim->count = sim->halo->vertices;
     tac_implicit_search_grows(sim);
-    if (!sim->is_static)
+    if (!tac_implicit_own_inertia(sim))
         sim->inertia = sim->scene->mesh->mass; /* the array may have been reallocated */
     model->valence[v] = ghost->valence;
     model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;

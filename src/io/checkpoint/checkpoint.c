@@ -38,11 +38,12 @@ const struct tac_checkpoint_column TAC_PAIR_COLUMNS[4] = {
     {"pair_layer_groups", NULL, false, 0, AT(tac_pair_record, groups)},
 };
 
-const struct tac_checkpoint_column TAC_RIGID_COLUMNS[4] = {
+const struct tac_checkpoint_column TAC_RIGID_COLUMNS[5] = {
     {"rigid_vertex", NULL, false, 0, AT(tac_rigid_row, vertex)},
     {"rigid_t", "quanta", false, 0, AT(tac_rigid_row, t)},
     {"rigid_t1", "quanta", false, 0, AT(tac_rigid_row, t1)},
     {"rigid_value", "m, m/s, 1, 1/s", true, TAC_RIGID_NUMBERS, AT(tac_rigid_row, value)},
+    {"rigid_past", NULL, true, 4 * TAC_PAST_NUMBERS, AT(tac_rigid_row, past)},
 };
 
 const struct tac_checkpoint_column TAC_ELEMENT_KIND_COLUMNS[1] = {{"element_kinds", NULL, false, 4, 0}};

@@ -276,14 +276,14 @@ static enum tac_err read_rigid(struct tac_checkpoint_reader *r)
     struct span span;
     if (c->rigid.total == 0)
         return TAC_OK;
-    TAC_TRY(read_span(r, TAC_RIGID_COLUMNS, 4, true, sizeof *rows, &span, &rows));
+    TAC_TRY(read_span(r, TAC_RIGID_COLUMNS, tac_checkpoint_rigid_columns(c), true, sizeof *rows, &span, &rows));
     TAC_TRY(tac_alloc(r->ctx, (size_t)(span.end - span.begin), sizeof *c->rigid.row, &c->rigid.row));
     c->rigid.count = (tac_lid)(span.end - span.begin);
     for (int64_t k = span.begin; k < span.end && !err; k++) {
         const struct tac_rigid_row *row = &rows[k - span.first];
         if (!in_range(row->vertex, c->vertex_total) || row->t < 0 || row->t > c->now || row->t1 <= c->now ||
             row->t1 >= TAC_TIME_NEVER || !all_finite(row->value, TAC_RIGID_NUMBERS) ||
-            (k > 0 && row->vertex <= row[-1].vertex))
+            (c->has_past && !all_finite(row->past, 4 * TAC_PAST_NUMBERS)) || (k > 0 && row->vertex <= row[-1].vertex))
             err = tac_checkpoint_wrong(r, "the state of a rigid body makes no sense");
         c->rigid.row[k - span.begin] = *row;
     }

@@ -86,9 +86,14 @@ static inline size_t tac_checkpoint_script_columns(const struct tac_checkpoint *
 {
     return c->trajectory.has_script_force ? 9 : 8;
 }
+/* The same of TAC_RIGID_COLUMNS. */
+static inline size_t tac_checkpoint_rigid_columns(const struct tac_checkpoint *c)
+{
+    return c->has_past ? 5 : 4;
+}
 extern const struct tac_checkpoint_column TAC_VERTEX_COLUMNS[7], TAC_PAST_COLUMNS[1], TAC_TRIANGLE_COLUMNS[1],
     TAC_SEGMENT_COLUMNS[1], TAC_TETRAHEDRON_COLUMNS[1], TAC_SCRIPT_COLUMNS[9], TAC_PAIR_COLUMNS[4],
-    TAC_RIGID_COLUMNS[4], TAC_ELEMENT_KIND_COLUMNS[1], TAC_ELEMENT_COLUMNS_1[6], TAC_FRICTION_COLUMNS[5],
+    TAC_RIGID_COLUMNS[5], TAC_ELEMENT_KIND_COLUMNS[1], TAC_ELEMENT_COLUMNS_1[6], TAC_FRICTION_COLUMNS[5],
     TAC_ENTRY_COLUMNS[3], TAC_SUM_COLUMNS[TAC_LINES];
 
 /* The name that a column of this name has in a file of format 1. */

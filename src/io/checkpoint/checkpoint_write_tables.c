@@ -466,7 +466,8 @@ enum tac_err tac_checkpoint_write_rows(struct tac_ctx *ctx, struct tac_checkpoin
     TAC_TRY(write_element_states(ctx, w, c));
     TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_FRICTION_COLUMNS, 5, TAC_OK, &friction));
     if (c->rigid.total > 0) /* only then is there the table */
-        TAC_TRY(tac_checkpoint_write_table(ctx, w, TAC_RIGID_COLUMNS, 4, TAC_OK, &bodies));
+        TAC_TRY(
+            tac_checkpoint_write_table(ctx, w, TAC_RIGID_COLUMNS, tac_checkpoint_rigid_columns(c), TAC_OK, &bodies));
 done:
     return err;
 }

@@ -23,6 +23,12 @@ static const struct tac_field rigid_fields[] = {
      .fallback = NAN,
      .max = INFINITY,
      .min_open = true},
+    {.key = "frequency",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(rigid_frequency),
+     .fallback = NAN,
+     .max = 1e9,
+     .min_open = true},
 };
 
 /* ---- reading ---- */
@@ -48,8 +54,10 @@ static enum tac_err read_value(struct tac_reader *reader, json_t *value, const c
         return tac_scene_fail(reader, place, "must be true, false, {\"density\": kg/m^3} or {\"mass\": kg}, not %s",
                               tac_json_type(value));
     TAC_TRY(tac_fields_read(reader, value, place, rigid_fields, COUNT(rigid_fields), body));
-    if ((body->rigid_density > 0) == (body->rigid_mass > 0))
+    if (body->rigid_density > 0 ? body->rigid_mass > 0 : !(body->rigid_mass > 0) && !(body->rigid_frequency > 0))
         TAC_TRY(tac_scene_fail(reader, place, "needs either \"density\", kg/m^3, or \"mass\", kg"));
+    if (!(body->rigid_density > 0) && !(body->rigid_mass > 0)) /* a shell */
+        return TAC_OK;
     if (body->mass > 0) {
         tac_where(mass, where, "mass");
         TAC_TRY(tac_scene_fail(reader, mass,
@@ -333,6 +341,24 @@ static enum tac_err check_histories(struct tac_reader *reader)
     return check_radius(reader);
 }
 
+/* Accelerations and winds need the masses of vertices, and those of a rigid body are shares. */
+static enum tac_err check_loads(struct tac_reader *reader)
+{
+    const struct tac_settings *s = reader->scene->settings;
+    char where[TAC_WHERE];
+    for (tac_lid i = 0; i < s->load_count; i++) {
+        const enum tac_load_kind kind = s->load[i].kind;
+        if (s->body[s->load[i].body].rigid < 0 || kind == TAC_LOAD_FORCE || kind == TAC_LOAD_PRESSURE)
+            continue;
+        tac_where_index(where, "loads", (size_t)i);
+        return tac_scene_fail(reader, where,
+                              "acts on \"%.60s\", which is rigid: of loads only forces and pressures can act on rigid "
+                              "bodies yet",
+                              s->body[s->load[i].body].name);
+    }
+    return TAC_OK;
+}
+
 enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
 {
     const struct tac_settings *s = reader->scene->settings;
@@ -341,11 +367,8 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
         return TAC_OK;
     tac_where_index(where, "bodies", (size_t)s->rigid[0].body);
     tac_where(place, where, "rigid");
-    if (s->integrator == TAC_INTEGRATOR_IMPLICIT)
-        return tac_scene_fail(reader, place,
-                              "is not possible with integrator.kind implicit yet; use the asynchronous integrator, or "
-                              "a stiff \"solid\"");
-    if (tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
+    const bool implicit = s->integrator == TAC_INTEGRATOR_IMPLICIT;
+    if (!implicit && tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
         return tac_scene_fail(reader, "clocks.rigid_s", "is %g s, under 2^12 quanta (%g s); make it longer",
                               s->clocks.rigid_s, 4096 * s->quantum_s);
     if (s->two_d)
@@ -361,12 +384,6 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
                                   "ever, since it is as rigid as its path is then",
                                   s->body[s->motion[i].body].name);
         }
-    for (tac_lid i = 0; i < s->load_count; i++)
-        if (s->body[s->load[i].body].rigid >= 0) {
-            tac_where_index(where, "loads", (size_t)i);
-            return tac_scene_fail(reader, where,
-                                  "acts on \"%.60s\", which is rigid: loads on rigid bodies are not possible yet",
-                                  s->body[s->load[i].body].name);
-        }
-    return check_histories(reader);
+    const enum tac_err err = check_loads(reader);
+    return err ? err : check_histories(reader);
 }

@@ -39,7 +39,8 @@ def scene():
     return {"format": "tactus-scene/1", "time": {"end": END, "frame": .05}, "gravity": [0, -9.81, 0],
             "output": {"fields": ["pose"]}, "contact": {"thickness": .002, "stiffness": 2000, "restitution": .2, "friction": .4},
             "materials": {"cloth": {"density": .3, "stretch": {"model": "cst", "stiffness": 300, "poisson": .3},
-                                    "bend": {"model": "hinge", "stiffness": 1e-4}}}, "bodies": bodies}
+                                    "bend": {"model": "hinge", "stiffness": 1e-4}}}, "bodies": bodies,
+            "loads": [{"body": "b1", "force": [.5, 0, 0], "vertices": [0, 3]}, {"body": "b0", "pressure": 20}]}
 
 
 def run(folder, out, *arguments, ranks=1, program=TACTUS, **environment):
@@ -79,6 +80,7 @@ def random_scene(seed):
     made = scene()
     bodies = [made["bodies"][0]]
     made["time"] = {"end": .3, "frame": .03}
+    del made["loads"]
     made["contact"] = {"thickness": .002, "stiffness": rng.choice([500, 2000]), "restitution": rng.choice([0, .2, .7, 1]),
                        "friction": rng.choice([0, .3, .8])}
     made["materials"].update(sheet={"density": rng.choice([1, 4])}, wire={"density": .2})

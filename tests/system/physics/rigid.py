@@ -5,6 +5,7 @@ bounce    A cube of 1 kg, restitution 1, hits the floor with 10 rad/s in random 
 meet      Two bodies collide in free space: momentum and angular momentum stay, to rounding.
 pose      What frames tell of a body's place, turn, velocity and spin is what its vertices do.
 flight    A thrown box that turns: its centre on a parabola, its energy constant.
+pushed    A force on a corner of a box: momentum, angular momentum, and its work.
 slope     A block on a slope of 26.565 degrees (tangent .5) stays with friction .55, and slides with .45 by
           g (sin - mu cos).
 dominoes  The scene jobs/scenes/dominoes.json: a ball topples the first of 14 dominoes, and the last one falls, too.
@@ -111,6 +112,20 @@ def flight(folder):
     expect(abs(spin[0] - rows[0]["angular_momentum_x"]) < 1e-9, "flight: turns about its centre")
 
 
+def pushed(folder):
+    """A force on a corner for .125 s, from rest: momentum, angular momentum, and its work."""
+    box = {"name": "box", "rigid": {"mass": 2}, "mesh": {"kind": "box", "size": [.1, .2, .3], "cells": [1, 1, 1]}}
+    out, rows = run(folder, {"time": {"end": .125, "frame": .125}, "bodies": [box],
+                             "loads": [{"body": "box", "force": [0, .4, 0], "vertices": [0]}]})
+    with h5py.File(os.path.join(out, "frames.h5")) as file:
+        x, _, z = file["frames"][min(file["frames"])]["position"][0]
+    last, turn = rows[-1], math.hypot(x, z) * .05
+    turned = math.hypot(last["angular_momentum_x"], last["angular_momentum_z"])
+    expect(abs(last["momentum_y"] / .05 - 1) < .005, f"pushed: momentum {last['momentum_y']:.5g} kg m/s, wanted .05")
+    expect(abs(turned / turn - 1) < .02, f"pushed: angular momentum {turned:.4g} kg m^2/s, about {turn:.4g}")
+    expect(abs(last["work"] / last["kinetic"] - 1) < 1e-4, f"pushed: work {last['work']:.6g} J, kinetic energy {last['kinetic']:.6g} J")
+
+
 def pose(folder):
     """Centre, rotation, velocity and spin of each frame are those of the vertices."""
     boxes = [{"name": name, "rigid": {"density": 500}, "mesh": {"kind": kind, "edge": .1}, "rotation": [10, 200, 30], **keys}
@@ -187,6 +202,7 @@ def main():
         expect(rms < 1e-3, f"bounce: energy off by {100 * rms:.3f} % rms, {100 * worst:.3f} % at most")
         meet(folder)
         flight(folder)
+        pushed(folder)
         pose(folder)
         stays, slides = slope(folder, .55), slope(folder, .45)
         expect(abs(stays) < .02, f"slope: stays at mu .55 ({stays:.4f} m/s^2)")

@@ -107,7 +107,7 @@ def good(probe):
     yield scene(gravity=[0, -9.81, 0], units="SI")
     yield scene(materials={"tin": {"density": 3}},
                 bodies=[{"name": "die", "rigid": {"density": 1000}, "mesh": {"kind": "cube", "edge": 0.5}},
-                        {"name": "ball", "rigid": {"mass": 2}, "position": [2, 0, 0], "angular_velocity": [0, 5, 0],
+                        {"name": "ball", "rigid": {"mass": 2, "frequency": 5000}, "position": [2, 0, 0], "angular_velocity": [0, 5, 0],
                          "mesh": {"kind": "sphere", "radius": 0.4, "level": 1}},
                         {"name": "can", "rigid": True, "material": "tin", "position": [4, 0, 0],
                          "mesh": {"kind": "cube", "edge": 0.5}},
