@@ -430,6 +430,26 @@ static void put_loads(struct digest *d, const struct tac_scene *s)
     }
 }
 
+/* Nothing for a scene without joints. Their points are vertices of bodies. */
+static void put_joints(struct digest *d, const struct tac_scene *s)
+{
+    if (s->settings->joint_count == 0)
+        return;
+    put_tag(d, "joints");
+    put_u64(d, (uint64_t)s->settings->joint_count);
+    for (tac_lid i = 0; i < s->settings->joint_count; i++) {
+        const struct tac_joint *joint = &s->settings->joint[i];
+        put_u64(d, (uint64_t)joint->kind);
+        for (int side = 0; side < 2; side++)
+            for (int p = 0; p < joint->points; p++)
+                put_u64(d, (uint64_t)joint->end[side].point[p]);
+        put_doubles(d, joint->most, (size_t)joint->pairs);
+        put_doubles(d, joint->soft, (size_t)joint->pairs);
+        put_double(d, joint->stiffness);
+        put_double(d, joint->restitution);
+    }
+}
+
 static enum tac_err finish(struct tac_reader *reader, const unsigned char *digests, size_t count)
 {
     struct tac_scene *scene = reader->scene;
@@ -446,6 +466,7 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     put_bodies(d, scene);
     put_motions(d, scene);
     put_loads(d, scene);
+    put_joints(d, scene);
     put_tag(d, "mesh");
     flush(d);
     d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;

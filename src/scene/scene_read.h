@@ -250,6 +250,14 @@ enum tac_err tac_scene_masses(struct tac_reader *reader);
  */
 enum tac_err tac_scene_read_rigid(struct tac_reader *reader, json_t *object, const char *where, tac_lid body);
 enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid body, const char *where);
+/* rigid/joints.c. The scene's `joints`, before the bodies; then, when the mesh of a body has been read, its points of
+ * joints, behind its other vertices; and when all bodies have been read, what joins what.  placed: they are among the
+ * vertices of the mesh already, as its last ones. */
+enum tac_err tac_scene_read_joints(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_add_anchors(struct tac_reader *reader, tac_lid body, const char *where, bool placed);
+enum tac_err tac_scene_check_joints(struct tac_reader *reader);
+/* Local. Points of the world never move. Call it when motions have been read. */
+void tac_scene_hold_pins(struct tac_reader *reader);
 /* What has no meaning with rigid bodies, or is not there yet, when all has been read. */
 enum tac_err tac_scene_check_rigid(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);

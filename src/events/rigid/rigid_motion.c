@@ -270,7 +270,7 @@ static void add_body(struct tac_sim *sim, const struct tac_rigid_body *from, tac
     struct tac_rigid_piece *p = &r->piece[k];
     struct tac_rigid_motion *m = &r->motion[k];
     *p = (struct tac_rigid_piece){.first = first,
-                                  .end = first + (body->vertex_end - body->vertex_begin),
+                                  .end = first + (body->vertex_end - body->vertex_begin) - body->pins,
                                   .body = from->body,
                                   .mass = from->mass,
                                   .inverse = 1 / from->mass};
