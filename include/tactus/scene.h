@@ -134,6 +134,20 @@ struct tac_rigid_body {
 
 enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD };
 enum { TAC_JOINT_POINTS = 3 };
+enum tac_motor_kind { TAC_MOTOR_NONE, TAC_MOTOR_TORQUE, TAC_MOTOR_SPEED, TAC_MOTOR_POSITION };
+
+/* What turns the first body of a hinge against the second one (docs/explanation/rigid.md, Motors). */
+struct tac_motor_settings {
+    enum tac_motor_kind kind;
+    double target;      /* times the factor: N m, rad/s, degrees */
+    double most;        /* N m, of a speed or position; infinity: no bound */
+    double stiffness;   /* position: N m/rad */
+    double damping;     /* position: N m s */
+    double inertia;     /* kg m^2: that against which it turns if the joint did not hold */
+    tac_lid knot_count; /* 0: the factor is 1 */
+    double *knot_t_s;   /* owned, (knot_count), ascending strictly after rounding to quanta */
+    double *factor;     /* owned, (knot_count), linear between knots, held before the first and after the last */
+};
 
 /* One side of a joint. */
 struct tac_joint_end {
@@ -154,8 +168,9 @@ struct tac_joint {
     double slack;                /* m */
     double stiffness;            /* N/m, of the first layer */
     double restitution;
-    bool limited;                  /* hinge: its angle has limits */
-    double limit[2];               /* degrees, least and largest angle; 0 at the start */
+    bool limited;    /* hinge: its angle has limits */
+    double limit[2]; /* degrees, least and largest angle; 0 at the start */
+    struct tac_motor_settings motor;
     int points;                    /* on each side */
     int pairs;                     /* how many of them are held together; the others only show the angle */
     double most[TAC_JOINT_POINTS]; /* m, of each pair */
@@ -365,6 +380,7 @@ struct tac_settings {
     struct tac_rigid_body *rigid; /* owned, (rigid_count), by ascending body */
     tac_lid joint_count;
     struct tac_joint *joint; /* owned */
+    double motor_s;          /* the longest period of motors, s; 0: there are none */
     tac_lid anchor_count;
     struct tac_joint_anchor *anchor; /* owned, by ascending vertex */
     tac_lid motion_count;

@@ -5,8 +5,8 @@
 
 #include "contact/model.h"
 
-/* Local. Returns the joint that holds the vertices v (2, local) together, and which of its pairs of points they are; -1:
- * none does. */
+/* Local. Returns the joint that holds the vertices v (2, local) together, and which of its pairs of points they are;
+ * -1: none does. */
 tac_lid tac_joint_of(const struct tac_scene *scene, const tac_lid v[2], int *pair);
 
 /* Local. The local number of point p of one side of a joint; -1: it is not on this rank. */

@@ -430,6 +430,21 @@ static void put_loads(struct digest *d, const struct tac_scene *s)
     }
 }
 
+static void put_motor(struct digest *d, const struct tac_scene *s, const struct tac_motor_settings *m)
+{
+    put_u64(d, (uint64_t)m->kind);
+    if (m->kind == TAC_MOTOR_NONE)
+        return;
+    put_double(d, m->target);
+    put_double(d, m->most);
+    put_double(d, m->stiffness);
+    put_double(d, m->damping);
+    put_u64(d, (uint64_t)m->knot_count);
+    for (tac_lid k = 0; k < m->knot_count; k++)
+        put_u64(d, (uint64_t)tac_scene_quanta(s, m->knot_t_s[k]));
+    put_doubles(d, m->factor, (size_t)m->knot_count);
+}
+
 /* Nothing for a scene without joints. Their points are vertices of bodies. */
 static void put_joints(struct digest *d, const struct tac_scene *s)
 {
@@ -447,6 +462,7 @@ static void put_joints(struct digest *d, const struct tac_scene *s)
         put_doubles(d, joint->soft, (size_t)joint->pairs);
         put_double(d, joint->stiffness);
         put_double(d, joint->restitution);
+        put_motor(d, s, &joint->motor);
     }
 }
 

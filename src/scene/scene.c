@@ -35,6 +35,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));
     TAC_TRY(tac_scene_check_rigid(reader));
+    TAC_TRY(tac_scene_set_motors(reader));
     TAC_TRY(tac_scene_check_implicit(reader));
     TAC_TRY(tac_scene_check_speeds(reader));
     if (reader->resume == NULL) /* a run that goes on has said it */
@@ -263,8 +264,11 @@ static void settings_release(struct tac_settings *s)
         free(s->load[i].knot_t_s);
         free(s->load[i].factor);
     }
-    for (tac_lid i = 0; i < s->joint_count; i++)
+    for (tac_lid i = 0; i < s->joint_count; i++) {
         free(s->joint[i].name);
+        free(s->joint[i].motor.knot_t_s);
+        free(s->joint[i].motor.factor);
+    }
     json_decref(s->json);
     tac_scene_free_histories(&s->output);
     free(s->name);

@@ -239,6 +239,9 @@ enum tac_err tac_motion_copy_course(struct tac_reader *reader, const struct tac_
 void tac_motion_clear(struct tac_motion *motion);
 /* body.c. Local. A relative path under `key` becomes absolute: the resolved scene can then be read from anywhere. */
 enum tac_err tac_scene_resolve_path(struct tac_reader *reader, json_t *object, const char *key);
+/* scene_loads.c. Reads a path of factors: knots [time, factor], *count of them. */
+enum tac_err tac_scene_read_factors(struct tac_reader *reader, const json_t *path, const char *where, double **knot_t_s,
+                                    tac_lid *count, double **factor);
 /* scene_loads.c. tac_scene_check_loads() checks that each load has something to act on; call it when it is known
  * whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
@@ -256,6 +259,11 @@ enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid body, const
 enum tac_err tac_scene_read_joints(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_add_anchors(struct tac_reader *reader, tac_lid body, const char *where, bool placed);
 enum tac_err tac_scene_check_joints(struct tac_reader *reader);
+/* When the masses of bodies are known: how motors keep to what they aim at, and how often they tick. */
+enum tac_err tac_scene_set_motors(struct tac_reader *reader);
+/* motor.c. The key `motor` of a joint. */
+enum tac_err tac_scene_read_motor(struct tac_reader *reader, json_t *object, const char *where,
+                                  struct tac_joint *joint);
 /* Local. Points of the world never move. Call it when motions have been read. */
 void tac_scene_hold_pins(struct tac_reader *reader);
 /* What has no meaning with rigid bodies, or is not there yet, when all has been read. */

@@ -17,11 +17,27 @@ static const struct tac_field joint_fields[] = {
     {.key = "a", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "b", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "axis", .kind = TAC_FIELD_VECTOR, .offset = AT(axis), .fallback = NAN, .max = TAC_FARTHEST},
-    {.key = "span", .kind = TAC_FIELD_NUMBER, .offset = AT(span), .fallback = NAN, .max = TAC_FARTHEST, .min_open = true},
-    {.key = "slack", .kind = TAC_FIELD_NUMBER, .offset = AT(slack), .required = true, .max = TAC_FARTHEST, .min_open = true},
-    {.key = "stiffness", .kind = TAC_FIELD_NUMBER, .offset = AT(stiffness), .fallback = NAN, .max = 1e50, .min_open = true},
+    {.key = "span",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(span),
+     .fallback = NAN,
+     .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "slack",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(slack),
+     .required = true,
+     .max = TAC_FARTHEST,
+     .min_open = true},
+    {.key = "stiffness",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(stiffness),
+     .fallback = NAN,
+     .max = 1e50,
+     .min_open = true},
     {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(restitution), .max = 1},
     {.key = "limits", .kind = TAC_FIELD_RANGE, .offset = AT(limit), .fallback = NAN, .min = -360, .max = 360},
+    {.key = "motor", .kind = TAC_FIELD_OTHER},
 };
 
 static const struct tac_field end_fields[] = {
@@ -56,16 +72,18 @@ static enum tac_err read_end(struct tac_reader *reader, json_t *object, const ch
     TAC_TRY(tac_fields_read(reader, value, place, end_fields, COUNT(end_fields), end));
     const bool at = json_object_get(value, "at") != NULL, vertex = json_object_get(value, "vertex") != NULL;
     if (at && vertex)
-        TAC_TRY(tac_scene_fail(reader, place, "has \"at\" and \"vertex\"; a point of a rigid body is given by \"at\", "
-                                              "one of another body by \"vertex\""));
+        TAC_TRY(tac_scene_fail(reader, place,
+                               "has \"at\" and \"vertex\"; a point of a rigid body is given by \"at\", "
+                               "one of another body by \"vertex\""));
     if (!at && !vertex && side == 1 && joint->end[0].vertex < 0) { /* where the other side has it */
         memcpy(end->at, joint->end[0].at, sizeof end->at);
         json_t *same = json_pack("[f, f, f]", end->at[0], end->at[1], end->at[2]);
         if (same == NULL || json_object_set_new(value, "at", same) != 0)
             TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     } else if (!at && !vertex) {
-        TAC_TRY(tac_scene_fail(reader, place, "needs \"at\", the place of a point of a rigid body at the start, or "
-                                              "\"vertex\", the number of a vertex of another body"));
+        TAC_TRY(tac_scene_fail(reader, place,
+                               "needs \"at\", the place of a point of a rigid body at the start, or "
+                               "\"vertex\", the number of a vertex of another body"));
     }
     value = json_object_get(value, "body");
     if (json_is_null(value)) {
@@ -111,9 +129,9 @@ static void point_offset(const struct tac_joint *joint, int side, int p, double 
     } else if (joint->kind == TAC_JOINT_HINGE && p < 2) {
         along = (p - .5) * joint->span;
     } else if (joint->kind == TAC_JOINT_HINGE) {
-        /* The first body's point stands in the middle of what is allowed. */
+        /* The second body's point stands in the middle of what is allowed. */
         radius = joint->span;
-        angle = joint->limited && side == 0 ? .5 * (joint->limit[0] + joint->limit[1]) * (TAC_PI / 180) : 0;
+        angle = joint->limited && side == 1 ? .5 * (joint->limit[0] + joint->limit[1]) * (TAC_PI / 180) : 0;
     }
     const double x = radius * tac_cos(angle), y = radius * tac_sin(angle);
     for (int k = 0; k < 3; k++)
@@ -180,6 +198,8 @@ static void find_pairs(struct tac_joint *joint)
     joint->pairs = joint->points;
     for (int p = 0; p < joint->pairs; p++)
         joint->most[p] = joint->soft[p] = joint->slack;
+    if (joint->motor.kind != TAC_MOTOR_NONE)
+        joint->points = 3; /* the third ones show the angle */
     if (!joint->limited)
         return;
     /* Two points at the distance r from the axis, and an angle under half of what is allowed between them. */
@@ -213,6 +233,7 @@ static enum tac_err read_joint(struct tac_reader *reader, json_t *object, size_t
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     TAC_TRY(read_axis(reader, object, where, joint));
     TAC_TRY(read_limits(reader, object, where, joint));
+    TAC_TRY(tac_scene_read_motor(reader, object, where, joint));
     for (int side = 0; side < 2; side++)
         TAC_TRY(read_end(reader, object, where, bodies, joint, side));
     find_pairs(joint);
@@ -296,8 +317,9 @@ enum tac_err tac_scene_add_anchors(struct tac_reader *reader, tac_lid index, con
         return TAC_OK;
     if (reader->spread)
         TAC_TRY(tac_reader_agree(
-            reader, tac_scene_fail(reader, where,
-                                   "has a joint in a scene so large that no rank reads all of it; run it on one rank")));
+            reader,
+            tac_scene_fail(reader, where,
+                           "has a joint in a scene so large that no rank reads all of it; run it on one rank")));
     if (placed && n >= (size_t)(body->vertex_end - body->vertex_begin))
         TAC_TRY(tac_scene_fail(reader, "joints", "are not those of the checkpoint"));
     TAC_TRY(tac_alloc(reader->ctx, n, sizeof *x, &x));
@@ -345,8 +367,9 @@ static enum tac_err check_end(struct tac_reader *reader, const struct tac_joint 
     const struct tac_body *body = &s->body[end->body];
     const bool rigid = body->rigid >= 0;
     if (rigid && end->vertex >= 0)
-        return tac_scene_fail(reader, place, "has \"vertex\", but \"%.60s\" is rigid; give the place of the point by "
-                                             "\"at\"",
+        return tac_scene_fail(reader, place,
+                              "has \"vertex\", but \"%.60s\" is rigid; give the place of the point by "
+                              "\"at\"",
                               body->name);
     if (!rigid && end->vertex < 0)
         return tac_scene_fail(reader, place,
@@ -354,8 +377,9 @@ static enum tac_err check_end(struct tac_reader *reader, const struct tac_joint 
                               "\"rigid\"",
                               body->name);
     if (rigid && !body->has_elements)
-        return tac_scene_fail(reader, place, "is \"%.60s\", which has neither triangles nor segments; a joint holds "
-                                             "bodies that have some",
+        return tac_scene_fail(reader, place,
+                              "is \"%.60s\", which has neither triangles nor segments; a joint holds "
+                              "bodies that have some",
                               body->name);
     if (!rigid && joint->kind != TAC_JOINT_BALL)
         return tac_scene_fail(reader, place,
