@@ -12,7 +12,12 @@ static const struct tac_field motor_fields[] = {
     {.key = "speed", .kind = TAC_FIELD_NUMBER, .offset = AT(target), .fallback = NAN, .min = -1e9, .max = 1e9},
     {.key = "position", .kind = TAC_FIELD_NUMBER, .offset = AT(target), .fallback = NAN, .min = -1e9, .max = 1e9},
     {.key = "most", .kind = TAC_FIELD_NUMBER, .offset = AT(most), .fallback = NAN, .max = 1e50, .min_open = true},
-    {.key = "stiffness", .kind = TAC_FIELD_NUMBER, .offset = AT(stiffness), .fallback = NAN, .max = 1e50, .min_open = true},
+    {.key = "stiffness",
+     .kind = TAC_FIELD_NUMBER,
+     .offset = AT(stiffness),
+     .fallback = NAN,
+     .max = 1e50,
+     .min_open = true},
     {.key = "damping", .kind = TAC_FIELD_NUMBER, .offset = AT(damping), .fallback = NAN, .max = 1e50},
     {.key = "path", .kind = TAC_FIELD_OTHER},
 };
@@ -57,8 +62,7 @@ done:
     return err;
 }
 
-enum tac_err tac_scene_read_motor(struct tac_reader *reader, json_t *object, const char *where,
-                                  struct tac_joint *joint)
+enum tac_err tac_scene_read_motor(struct tac_reader *reader, json_t *object, const char *where, struct tac_joint *joint)
 {
     json_t *value = json_object_get(object, "motor");
     struct tac_motor_settings *m = &joint->motor;

@@ -213,12 +213,11 @@ static void inverse_roots(const struct tac_rigid_body *rigid, const double x[3],
         z[1 + k] = tac_dot(rigid->axis[k], arm) / sqrt(rigid->second[k]);
 }
 
-/* Gives points of joints their c_j: together they count a quarter of what the surface does, each as much as the others,
- * however far it is from the centre. A joint acts all the time, so its points have more than those of the surface. */
+/* Gives points of joints their c_j: together they count as much as the surface, each as much as the others, however far
+ * it is from the centre. A joint acts all the time, so its points have more than those of the surface. */
 static void weigh_anchors(const struct tac_local_mesh *mesh, const struct tac_body *body,
                           const struct tac_rigid_body *rigid)
 {
-    const double part = .25;
     const tac_lid end = body->vertex_end - body->pins, first = end - body->anchors;
     struct tac_accum sum = {0};
     double z[4];
@@ -228,7 +227,7 @@ static void weigh_anchors(const struct tac_local_mesh *mesh, const struct tac_bo
     }
     for (tac_lid v = first; v < end; v++) {
         inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
-        mesh->mass[v] = part * tac_accum_value(&sum) / (body->anchors * (z[0] * z[0] + tac_dot(z + 1, z + 1)));
+        mesh->mass[v] = tac_accum_value(&sum) / (body->anchors * (z[0] * z[0] + tac_dot(z + 1, z + 1)));
     }
 }
 
