@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <tactus/math.h>
 
-/* By what part a motor of a given speed mends in one tick what it lacks, if the joint does not hinder it. */
-static const double MENDED = .25;
+/* By what part a motor of a given speed mends in one tick what it lacks, if the joint does not hinder it; and which
+ * part of that torque stays, so that it carries a weight without lagging behind. */
+static const double MENDED = .25, KEPT = 1 / 64.;
 
 /* ---- torque ---- */
 
@@ -40,13 +41,18 @@ static double clamp(double value, double most)
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* The torque on the first body about the axis, N m; speed: mean of how the angle grew since the last tick. */
-static double find_torque(const struct tac_motor_settings *m, double factor, double angle, double speed, double h_s)
+/* The torque on the first body about the axis, N m; speed: mean of how the angle grew since the last tick. *kept:
+ * state. */
+static double find_torque(const struct tac_motor_settings *m, double factor, double angle, double speed, double h_s,
+                          double *kept)
 {
     const double aim = factor * m->target;
+    double push;
     switch (m->kind) {
     case TAC_MOTOR_SPEED:
-        return clamp(MENDED * m->inertia * (aim - speed) / h_s, m->most);
+        push = MENDED * m->inertia * (aim - speed) / h_s;
+        *kept = clamp(*kept + KEPT * push, m->most);
+        return clamp(*kept + push, m->most);
     case TAC_MOTOR_POSITION:
         return clamp(m->stiffness * (aim * (TAC_PI / 180) - angle) - m->damping * speed, m->most);
     default:
@@ -81,10 +87,10 @@ static void kick(struct tac_sim *sim, struct tac_motor *motor, tac_time t)
     const double h_s = tac_state_seconds(&sim->state, sim->motors.period);
     const double middle = joint->limited ? .5 * (joint->limit[0] + joint->limit[1]) * (TAC_PI / 180) : 0;
     double axis[3];
-    const double angle = unwind(find_angle(sim, motor, t, axis) + middle, motor->angle);
+    const double last = motor->state.angle, angle = unwind(find_angle(sim, motor, t, axis) + middle, last);
     const double factor = tac_factor_mean(m->factor, motor->knot, m->knot_count, t, sim->motors.period);
-    const double torque = find_torque(m, factor, angle, (angle - motor->angle) / h_s, h_s);
-    motor->angle = angle;
+    const double torque = find_torque(m, factor, angle, (angle - last) / h_s, h_s, &motor->state.kept);
+    motor->state.angle = angle;
     for (int side = 0; side < 2; side++) {
         double l[3];
         for (int k = 0; k < 3; k++) {
@@ -128,13 +134,13 @@ void tac_motors_tick(struct tac_sim *sim, tac_time t)
 void tac_motors_begin(struct tac_motors *motors)
 {
     for (size_t n = 0; n < motors->count; n++)
-        motors->motor[n].start = motors->motor[n].angle;
+        motors->motor[n].start = motors->motor[n].state;
 }
 
 void tac_motors_rollback(struct tac_motors *motors)
 {
     for (size_t n = 0; n < motors->count; n++)
-        motors->motor[n].angle = motors->motor[n].start;
+        motors->motor[n].state = motors->motor[n].start;
 }
 
 /* ---- making ---- */

@@ -62,8 +62,10 @@ static enum tac_err collect_past(const struct tac_sim *sim, struct tac_checkpoin
     for (size_t n = 0; n < sim->motors.count; n++)
         for (int side = 0; side < 2; side++) {
             const tac_lid i = sim->motors.motor[n].point[2 + side];
-            if (i < sim->state.owned)
-                c->vertices.past[TAC_PAST_NUMBERS * (size_t)i] = sim->motors.motor[n].angle;
+            if (i < sim->state.owned) {
+                c->vertices.past[TAC_PAST_NUMBERS * (size_t)i] = sim->motors.motor[n].state.angle;
+                c->vertices.past[TAC_PAST_NUMBERS * (size_t)i + 1] = sim->motors.motor[n].state.kept;
+            }
         }
     for (size_t i = 0; i < (size_t)sim->state.owned && sim->state.spin != NULL; i++) {
         if (!(sim->state.spin[i].radius > 0))

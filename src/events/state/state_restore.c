@@ -58,7 +58,7 @@ static void restore_past(struct tac_sim *sim, tac_lid i, const double past[TAC_P
     }
     for (size_t n = 0; n < sim->motors.count; n++)
         if (i == sim->motors.motor[n].point[2] || i == sim->motors.motor[n].point[3])
-            sim->motors.motor[n].angle = past[0];
+            sim->motors.motor[n].state = (struct tac_motor_state){past[0], past[1]};
 }
 
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
