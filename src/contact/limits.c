@@ -1,6 +1,6 @@
 /* limits.c: lists the limits of stretch about which a rank decides (docs/reference/engine.md, Limits of stretch). */
 #include "contact/limits.h"
-#include "contact/joints.h"
+#include "contact/joint_pairs.h"
 #include "partition/part.h"
 
 /* The limit of an edge; v: lower id first. */

@@ -1,6 +1,6 @@
 /* model.c: the model of penalty layers: the tables of eta(l) and r(l), the pairs' own thicknesses, and the periods and
  * layer groups of their layers (docs/explanation/method.md, Penalty layers; ACM 2009, section 4). */
-#include "contact/joints.h"
+#include "contact/joint_pairs.h"
 #include "contact/principal.h"
 #include "partition/part.h"
 #include "scene/period.h"

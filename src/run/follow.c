@@ -2,7 +2,7 @@
  */
 #include "run/follow.h"
 #include "base/exchange.h"
-#include "contact/joints.h"
+#include "contact/joint_pairs.h"
 #include "elements/element.h"
 #include "run/follow_room.h"
 #include "run/requested_fields.h"

@@ -220,6 +220,8 @@ enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const c
  * number is that of the array.  empty: the sentence for a path without knots. */
 enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, const char *where, const char *empty,
                              size_t width, double **knot_t_s, double **value);
+/* Makes a direction a unit vector; refuses [0, 0, 0]. */
+enum tac_err tac_scene_direction(struct tac_reader *reader, const char *where, double axis[3]);
 /* Reads a knot [time, value]: its time is added to the *count times in knot_t_s, s, and must lie after them; *value is
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,

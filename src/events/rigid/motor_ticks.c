@@ -1,6 +1,6 @@
 /* motor_ticks.c: ticks the motors of joints. */
 #include "events/rigid/motor_ticks.h"
-#include "contact/joints.h"
+#include "contact/joint_pairs.h"
 #include "events/rigid/rigid_motion.h"
 #include "scene/period.h"
 #include <stdlib.h>
@@ -137,7 +137,7 @@ void tac_motors_begin(struct tac_motors *motors)
         motors->motor[n].start = motors->motor[n].state;
 }
 
-void tac_motors_rollback(struct tac_motors *motors)
+void tac_motors_restore(struct tac_motors *motors)
 {
     for (size_t n = 0; n < motors->count; n++)
         motors->motor[n].state = motors->motor[n].start;

@@ -17,6 +17,6 @@ void tac_motors_tick(struct tac_sim *sim, tac_time t);
 
 /* Local. Save the state at the window's start, and return to it. */
 void tac_motors_begin(struct tac_motors *motors);
-void tac_motors_rollback(struct tac_motors *motors);
+void tac_motors_restore(struct tac_motors *motors);
 
 #endif

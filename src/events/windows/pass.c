@@ -323,7 +323,7 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
     sim->books.book = sim->books.book_start;
     tac_loads_restore(sim->scene, sim->elastic);
     tac_rigid_rollback(&sim->rigid);
-    tac_motors_rollback(&sim->motors);
+    tac_motors_restore(&sim->motors);
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)

@@ -1,5 +1,6 @@
 /* joints.c: reads the joints of rigid bodies, and gives the bodies the points by which joints hold them
  * (docs/explanation/rigid.md, Joints). */
+#include "geometry/around.h"
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -102,27 +103,10 @@ done:
     return err;
 }
 
-/* Any two unit vectors at right angles to the axis and to each other. */
-static void find_across(const double axis[3], double across[2][3])
-{
-    int least = 0;
-    for (int k = 1; k < 3; k++)
-        if (fabs(axis[k]) < fabs(axis[least]))
-            least = k;
-    double unit[3] = {0, 0, 0};
-    unit[least] = 1;
-    tac_cross(across[0], axis, unit);
-    const double length = sqrt(tac_dot(across[0], across[0]));
-    for (int k = 0; k < 3; k++)
-        across[0][k] /= length;
-    tac_cross(across[1], axis, across[0]);
-}
-
 /* Where point p of a side is from the joint's place, m. */
 static void point_offset(const struct tac_joint *joint, int side, int p, double out[3])
 {
-    double across[2][3], along = 0, angle = 0, radius = 0;
-    find_across(joint->axis, across);
+    double along = 0, angle = 0, radius = 0;
     if (joint->kind == TAC_JOINT_WELD) {
         radius = .5 * joint->span;
         angle = p * (2 * TAC_PI / 3);
@@ -133,9 +117,7 @@ static void point_offset(const struct tac_joint *joint, int side, int p, double 
         radius = joint->span;
         angle = joint->limited && side == 1 ? .5 * (joint->limit[0] + joint->limit[1]) * (TAC_PI / 180) : 0;
     }
-    const double x = radius * tac_cos(angle), y = radius * tac_sin(angle);
-    for (int k = 0; k < 3; k++)
-        out[k] = along * joint->axis[k] + (x * across[0][k] + y * across[1][k]);
+    tac_around(joint->axis, along, radius, angle, out);
 }
 
 static enum tac_err read_axis(struct tac_reader *reader, const json_t *object, const char *where,
@@ -143,7 +125,6 @@ static enum tac_err read_axis(struct tac_reader *reader, const json_t *object, c
 {
     char place[TAC_WHERE];
     const bool axis = json_object_get(object, "axis") != NULL, span = json_object_get(object, "span") != NULL;
-    double *n = joint->axis, largest = 0;
     const char *kind = joint_kinds[joint->kind];
     if (joint->kind == TAC_JOINT_BALL && (axis || span)) {
         tac_where(place, where, axis ? "axis" : "span");
@@ -155,18 +136,9 @@ static enum tac_err read_axis(struct tac_reader *reader, const json_t *object, c
     if (joint->kind == TAC_JOINT_HINGE && !axis)
         return tac_scene_fail(reader, where, "is a hinge and needs \"axis\", the direction about which it turns");
     if (!axis)
-        n[2] = 1;
-    for (int k = 0; k < 3; k++)
-        largest = fmax(largest, fabs(n[k]));
+        joint->axis[2] = 1;
     tac_where(place, where, "axis");
-    if (largest == 0)
-        return tac_scene_fail(reader, place, "is [0, 0, 0]; give a direction");
-    for (int k = 0; k < 3; k++)
-        n[k] /= largest; /* first, so that no square leaves the range of double */
-    const double length = sqrt(tac_dot(n, n));
-    for (int k = 0; k < 3; k++)
-        n[k] /= length;
-    return TAC_OK;
+    return tac_scene_direction(reader, place, joint->axis);
 }
 
 static enum tac_err read_limits(struct tac_reader *reader, const json_t *object, const char *where,
@@ -183,12 +155,11 @@ static enum tac_err read_limits(struct tac_reader *reader, const json_t *object,
                               joint_kinds[joint->kind]);
     if (!(joint->limit[0] <= 0 && joint->limit[1] >= 0))
         return tac_scene_fail(reader, place,
-                              "are from %s to %s degrees, but the angle is 0 at the start; let them enclose 0",
-                              tac_shown(joint->limit[0]).text, tac_shown(joint->limit[1]).text);
+                              "are from %g to %g degrees, but the angle is 0 at the start; let them enclose 0",
+                              joint->limit[0], joint->limit[1]);
     if (!(range > 0 && range <= 300))
         return tac_scene_fail(reader, place,
-                              "let the hinge turn by %s degrees; that must be more than 0 and at most 300",
-                              tac_shown(range).text);
+                              "let the hinge turn by %g degrees; that must be more than 0 and at most 300", range);
     return TAC_OK;
 }
 

@@ -1,7 +1,7 @@
-/* joints.h: pairs of points that a joint holds together, as limits (docs/explanation/rigid.md, Joints), for model.c and
- * limits.c. */
-#ifndef TACTUS_CONTACT_JOINTS_H
-#define TACTUS_CONTACT_JOINTS_H
+/* joint_pairs.h: pairs of points that a joint holds together, as limits (docs/explanation/rigid.md, Joints), for
+ * model.c and limits.c. */
+#ifndef TACTUS_CONTACT_JOINT_PAIRS_H
+#define TACTUS_CONTACT_JOINT_PAIRS_H
 
 #include "contact/model.h"
 

@@ -1,5 +1,5 @@
-/* joints.c: the pairs of points that joints hold together, and the parameters of their layers. */
-#include "contact/joints.h"
+/* joint_pairs.c: the pairs of points that joints hold together, and the parameters of their layers. */
+#include "contact/joint_pairs.h"
 #include "contact/principal.h"
 #include "scene/period.h"
 
