@@ -120,6 +120,8 @@ struct tac_body {
     tac_lid tetrahedron_begin,
         tetrahedron_end; /* its tetrahedra; their faces that only one of them has are its triangles */
     bool has_elements;   /* false: points (particles) */
+    tac_lid anchors;     /* how many of its last vertices, but for the pins, are points of joints that move with it */
+    tac_lid pins;        /* how many of its last vertices are points of the world, to which joints tie it */
 };
 
 /* A body that is rigid (docs/explanation/rigid.md), as it starts. */
@@ -129,6 +131,58 @@ struct tac_rigid_body {
     double center[3];  /* m */
     double axis[3][3]; /* axis[k]: the unit vector of its principal axis k; right-handed */
     double second[3];  /* kg m^2, ascending: the integrals of the squared coordinate along each axis */
+};
+
+enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD };
+enum { TAC_JOINT_POINTS = 3 };
+enum tac_motor_kind { TAC_MOTOR_NONE, TAC_MOTOR_TORQUE, TAC_MOTOR_SPEED, TAC_MOTOR_POSITION };
+
+/* What turns the first body of a hinge against the second one (docs/explanation/rigid.md, Motors). */
+struct tac_motor_settings {
+    enum tac_motor_kind kind;
+    double target;      /* times the factor: N m, rad/s, degrees */
+    double most;        /* N m, of a speed or position; infinity: no bound */
+    double stiffness;   /* position: N m/rad */
+    double damping;     /* position: N m s */
+    double inertia;     /* kg m^2: that against which it turns if the joint did not hold */
+    tac_lid knot_count; /* 0: the factor is 1 */
+    double *knot_t_s;   /* owned, (knot_count), ascending strictly after rounding to quanta */
+    double *factor;     /* owned, (knot_count), linear between knots, held before the first and after the last */
+};
+
+/* One side of a joint. */
+struct tac_joint_end {
+    tac_lid body;                    /* -1: the world */
+    int64_t vertex;                  /* of a body that is not rigid: its number within the body; -1: `at` counts */
+    double at[3];                    /* m, at the start */
+    tac_gid point[TAC_JOINT_POINTS]; /* vertices of the scene */
+};
+
+/* A joint of two bodies (docs/explanation/rigid.md, Joints): pairs of points, one on each side, that may not come
+ * farther apart than `most`. */
+struct tac_joint {
+    char *name; /* owned */
+    enum tac_joint_kind kind;
+    struct tac_joint_end end[2]; /* a, b */
+    double axis[3];              /* unit; hinge: what it turns about; weld: normal of the plane of its points */
+    double span;                 /* m; between the points of a hinge; diameter of the circle through those of a weld */
+    double slack;                /* m */
+    double stiffness;            /* N/m, of the first layer */
+    double restitution;
+    bool limited;    /* hinge: its angle has limits */
+    double limit[2]; /* degrees, least and largest angle; 0 at the start */
+    struct tac_motor_settings motor;
+    int points;                    /* on each side */
+    int pairs;                     /* how many of them are held together; the others only show the angle */
+    double most[TAC_JOINT_POINTS]; /* m, of each pair */
+    double soft[TAC_JOINT_POINTS]; /* m: by how much less the layers of a pair begin to act */
+};
+
+/* A point that only joints have. */
+struct tac_joint_anchor {
+    tac_gid vertex;
+    tac_lid joint;
+    int point;
 };
 
 struct tac_point_cache;
@@ -326,6 +380,11 @@ struct tac_settings {
     struct tac_body *body; /* owned */
     tac_lid rigid_count;
     struct tac_rigid_body *rigid; /* owned, (rigid_count), by ascending body */
+    tac_lid joint_count;
+    struct tac_joint *joint; /* owned */
+    double motor_s;          /* the longest period of motors, s; 0: there are none */
+    tac_lid anchor_count;
+    struct tac_joint_anchor *anchor; /* owned, by ascending vertex */
     tac_lid motion_count;
     struct tac_motion *motion; /* owned */
     tac_lid load_count;
@@ -362,7 +421,9 @@ struct tac_local_mesh {
     struct tac_topology *topology; /* owned, of all triangles and segments */
     tac_lid moved_count;           /* as many as there are motions */
     struct tac_moved *moved;       /* owned, (moved_count): of a rank's part, the vertices that the rank owns */
-    struct tac_part *part;         /* owned; NULL: this is the mesh of the whole scene. Else of one rank */
+    tac_lid *joint_point;  /* owned, (joints, 2, 3): the local numbers of their points, -1: not here; NULL in the
+                              mesh of a whole scene, whose numbers are the ids */
+    struct tac_part *part; /* owned; NULL: this is the mesh of the whole scene. Else of one rank */
 };
 
 /* A scene: its settings, and its mesh or one rank's part of the mesh. */

@@ -52,21 +52,25 @@ static enum tac_err fill_bodies(struct tac_ctx *ctx, const struct tac_reader *r,
     return TAC_OK;
 }
 
-/* Particles are the vertices of bodies without elements: so the elements of all other bodies must be known. */
+/* Particles are the vertices of bodies without elements: so the elements of all other bodies must be known. Only
+ * points of joints are in none, which nothing touches. */
 static enum tac_err check_loose(struct tac_ctx *ctx, const struct tac_reader *r, const struct tac_scene *s)
 {
+    const struct tac_local_mesh *m = s->mesh;
     enum tac_err err = TAC_OK;
     uint8_t *used = NULL;
-    TAC_TRY(tac_alloc(ctx, (size_t)r->vertex_count, 1, &used));
-    for (size_t i = 0; i < 3 * (size_t)r->triangle_count; i++)
-        used[r->triangle[i]] = 1;
-    for (size_t i = 0; i < 2 * (size_t)r->segment_count; i++)
-        used[r->segment[i]] = 1;
-    for (size_t i = 0; i < 4 * (size_t)r->tetrahedron_count; i++) /* inside a solid, where nothing can touch */
-        used[r->tetrahedron[i]] = 1;
-    for (tac_lid i = 0; i < r->vertex_count && !err; i++)
-        if (!used[i] && s->settings->body[r->body[i]].has_elements)
+    TAC_TRY(tac_alloc(ctx, (size_t)m->vertex_count, 1, &used));
+    for (size_t i = 0; i < 3 * (size_t)m->triangle_count; i++)
+        used[m->triangle[i]] = 1;
+    for (size_t i = 0; i < 2 * (size_t)m->segment_count; i++)
+        used[m->segment[i]] = 1;
+    for (size_t i = 0; i < 4 * (size_t)m->tetrahedron_count; i++) /* inside a solid, where nothing can touch */
+        used[m->tetrahedron[i]] = 1;
+    for (tac_lid i = 0; i < m->vertex_count && !err; i++) {
+        const struct tac_body *body = &s->settings->body[m->vertex_body[i]];
+        if (!used[i] && body->has_elements && body->anchors == 0)
             err = strange(ctx, r, "a body with elements has a vertex that is in none");
+    }
 done:
     free(used);
     return err;
@@ -101,6 +105,20 @@ static enum tac_err read_ignore(struct tac_ctx *ctx, const json_t *contact, cons
     return err;
 }
 
+/* Marks the bodies that have points of joints. */
+static void mark_joined(const json_t *json, struct tac_scene *s)
+{
+    static const char *const side[] = {"a", "b"};
+    const json_t *joints = json_object_get(json, "joints");
+    for (size_t i = 0; i < json_array_size(joints); i++)
+        for (int k = 0; k < 2; k++) {
+            const tac_lid b =
+                find_body(s, json_object_get(json_object_get(json_array_get(joints, i), side[k]), "body"));
+            if (b >= 0)
+                s->settings->body[b].anchors = 1;
+        }
+}
+
 /* Sets what the mesh does not contain: which bodies can touch themselves, and which pairs may pass through each
  * other. */
 static enum tac_err read_json(struct tac_ctx *ctx, const char *dir, const struct tac_reader *r, struct tac_scene *s)
@@ -132,6 +150,7 @@ static enum tac_err read_json(struct tac_ctx *ctx, const char *dir, const struct
         s->settings->body[b].self_contact = !json_is_false(self);
         s->settings->body[b].fixed = json_is_true(json_object_get(body, "fixed"));
     }
+    mark_joined(json, s);
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++)
         s->mesh->ever_free[i] = r->free != NULL ? r->free[i] != 0 : !s->settings->body[s->mesh->vertex_body[i]].fixed;
     TAC_TRY(read_ignore(ctx, contact, path, s));
@@ -146,7 +165,6 @@ static enum tac_err take_mesh(struct tac_ctx *ctx, struct tac_reader *r, struct 
 {
     enum tac_err err = TAC_OK;
     TAC_TRY(fill_bodies(ctx, r, s));
-    TAC_TRY(check_loose(ctx, r, s));
     s->mesh->vertex_count = r->vertex_count;
     s->mesh->triangle_count = r->triangle_count;
     s->mesh->segment_count = r->segment_count;
@@ -181,6 +199,7 @@ enum tac_err tac_audit_scene_read(struct tac_ctx *ctx, struct tac_reader *frames
     }
     TAC_TRY(take_mesh(ctx, frames, s));
     TAC_TRY(read_json(ctx, dir, frames, s));
+    TAC_TRY(check_loose(ctx, frames, s));
     *out = s;
     s = NULL;
 done:

@@ -1,5 +1,6 @@
 /* limits.c: lists the limits of stretch about which a rank decides (docs/reference/engine.md, Limits of stretch). */
 #include "contact/limits.h"
+#include "contact/joint_pairs.h"
 #include "partition/part.h"
 
 /* The limit of an edge; v: lower id first. */
@@ -28,6 +29,24 @@ static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct 
     return true;
 }
 
+/* The limit of a pair of points; v: lower id first. */
+static bool of_joint(const struct tac_model *model, tac_lid element, struct tac_limit *limit)
+{
+    const tac_lid joint = element / TAC_JOINT_POINTS;
+    const int p = element % TAC_JOINT_POINTS;
+    if (p >= model->scene->settings->joint[joint].pairs)
+        return false;
+    const tac_lid a = tac_joint_point(model->scene, joint, 0, p), b = tac_joint_point(model->scene, joint, 1, p);
+    if (a < 0 || b < 0)
+        return false;
+    const bool swap = tac_scene_id(model->scene, a) > tac_scene_id(model->scene, b);
+    limit->v[0] = swap ? b : a;
+    limit->v[1] = swap ? a : b;
+    limit->a = (tac_lid)tac_scene_id(model->scene, limit->v[0]);
+    limit->b = (tac_lid)tac_scene_id(model->scene, limit->v[1]);
+    return tac_model_decider(model, TAC_PAIR_JOINT, limit->v) < tac_scene_owned(model->scene);
+}
+
 bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
 {
     const struct tac_scene *s = model->scene;
@@ -44,9 +63,18 @@ bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
         found = of_edge(model, edge, limit);
         limit->element++;
     }
-    while (!found && model->wide && limit->element < s->mesh->triangle_count) {
+    while (!found && model->wide && !limit->joints && limit->element < s->mesh->triangle_count) {
         limit->type = TAC_PAIR_WIDE;
         found = of_triangle(model, limit->element++, limit);
+    }
+    if (!found && !limit->joints) {
+        limit->joints = limit->triangles = true;
+        limit->element = 0;
+        limit->v[2] = -1;
+    }
+    while (!found && limit->element < TAC_JOINT_POINTS * s->settings->joint_count) {
+        limit->type = TAC_PAIR_JOINT;
+        found = of_joint(model, limit->element++, limit);
     }
     limit->key = found ? tac_pair_key(limit->type, limit->a, limit->b) : 0;
     return found;

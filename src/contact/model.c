@@ -1,5 +1,6 @@
 /* model.c: the model of penalty layers: the tables of eta(l) and r(l), the pairs' own thicknesses, and the periods and
  * layer groups of their layers (docs/explanation/method.md, Penalty layers; ACM 2009, section 4). */
+#include "contact/joint_pairs.h"
 #include "contact/principal.h"
 #include "partition/part.h"
 #include "scene/period.h"
@@ -38,7 +39,8 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
 {
     enum tac_err err;
     const struct tac_scene *s = m->scene;
-    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->contact.law_count + 1, sizeof *m->law, &m->law));
+    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->contact.law_count + 1 + (size_t)s->settings->joint_count,
+                      sizeof *m->law, &m->law));
     for (tac_lid i = 0; i < s->settings->contact.law_count; i++) {
         const struct tac_contact_law *given = &s->settings->contact.law[i];
         const double e = given->restitution, ln = e > 0 ? tac_log(e) : -INFINITY;
@@ -57,6 +59,10 @@ static enum tac_err make_laws(struct tac_ctx *ctx, struct tac_model *m)
     }
     /* A limit takes no energy; otherwise a cloth that sways would lose some at every stretch. */
     m->law[s->settings->contact.law_count] = (struct tac_law){.e2 = 1};
+    for (tac_lid i = 0; i < s->settings->joint_count; i++) {
+        const double e = s->settings->joint[i].restitution;
+        m->law[s->settings->contact.law_count + 1 + i] = (struct tac_law){.e2 = e * e};
+    }
 done:
     return err;
 }
@@ -213,11 +219,12 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
     struct extremes e = {0, 0, 6, 0, 0, 0};
     TAC_TRY(find_extremes(ctx, m, &e));
     const double w_min = e.w_min, w_max = e.w_max;
-    double softest_s, stiffest_s;
+    double softest_s, stiffest_s, loosest_s, tightest_s;
     TAC_TRY(tac_principal_extremes(ctx, m, &softest_s, &stiffest_s));
+    TAC_TRY(tac_joint_extremes(ctx, m, &loosest_s, &tightest_s));
     if (w_max > 0) {
         m->h1_min_s = scene->settings->clocks.contact_s;
-        m->limits = e.limit_stiffest > 0 || m->wide;
+        m->limits = e.limit_stiffest > 0 || m->wide || scene->settings->joint_count > 0;
         if (e.limit_stiffest > 0) {
             m->h1_max_s = tac_period_bound(m, w_min, 8, e.limit_softest);
             m->h1_min_s = fmin(m->h1_min_s, tac_period_bound(m, 2 * w_max, fmax(8, 2 * e.valence), e.limit_stiffest));
@@ -225,6 +232,10 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
         if (m->wide) {
             m->h1_max_s = fmax(m->h1_max_s, softest_s);
             m->h1_min_s = fmin(m->h1_min_s, stiffest_s);
+        }
+        if (scene->settings->joint_count > 0) {
+            m->h1_max_s = fmax(m->h1_max_s, loosest_s);
+            m->h1_min_s = fmin(m->h1_min_s, tightest_s);
         }
         for (tac_lid i = 0; i < scene->settings->contact.law_count && scene->settings->contact.thickness > 0; i++) {
             const struct tac_law *law = &m->law[i];
@@ -283,6 +294,10 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
     double w = 0;
     if (type == TAC_PAIR_WIDE)
         return tac_principal_is_pair(m, v);
+    if (type == TAC_PAIR_JOINT) {
+        int pair;
+        return tac_joint_of(s, v, &pair) >= 0 && m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
+    }
     if (tac_pair_is_limit(type))
         return v[0] != v[1] && s->mesh->vertex_body[v[0]] == s->mesh->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
                m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
@@ -372,6 +387,8 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     if (type == TAC_PAIR_WIDE) {
         w_eff = tac_principal_form(m, v, x[3], form, &pairs);
         form->thickness *= SILENT;
+    } else if (type == TAC_PAIR_JOINT) {
+        tac_joint_form(m, v, form, &pairs);
     } else if (tac_pair_is_limit(type)) {
         const double length = rest_length(s, v), limit = limit_of(s, v[0]);
         form->law = &m->law[s->settings->contact.law_count];
@@ -497,6 +514,10 @@ void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4
     case TAC_PAIR_SHORT:
         snprintf(text, size, "the ends %" TAC_PRIGID " and %" TAC_PRIGID " of an edge of body `%s` that is %s",
                  v[0] - p0, v[1] - p0, p->name, type == TAC_PAIR_LONG ? "stretched" : "compressed");
+        break;
+    case TAC_PAIR_JOINT:
+        snprintf(text, size, "the points %" TAC_PRIGID " of body `%s` and %" TAC_PRIGID " of body `%s` of a joint",
+                 v[0] - p0, p->name, v[1] - q0, q->name);
         break;
     case TAC_PAIR_WIDE:
         snprintf(text, size, "triangle %d of body `%s` that is stretched", b - p->triangle_begin, p->name);

@@ -36,9 +36,10 @@ struct tac_model {
     uint8_t *role;                 /* owned, (V): enum tac_role */
     bool omit_immovable; /* a rank whose vertices of a pair never move takes no part in it (docs/reference/ranks.md) */
     uint8_t *ignored;    /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
-    struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits */
+    struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits of stretch,
+                            and those of joints */
     bool friction;       /* some law has friction */
-    bool limits;         /* some edges or triangles have a limit */
+    bool limits;         /* some edges or triangles have a limit, or there are joints */
     bool wide;           /* some triangles have */
     double h1_min_s, h1_max_s; /* bounds of h(1) over all pairs that can be */
     double first_s;            /* as h1_min_s, of pairs of surfaces alone; INFINITY: there are none */
@@ -167,16 +168,22 @@ static inline double tac_model_reach(const struct tac_model *model, const struct
 }
 
 /* Force keys of pairs (io/checkpoint/checkpoint_read_rows.c knows how many vertices each has): type, then the ids of
- * the two primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices;
- * the primitives of a triangle's limit are 0 and the triangle. */
+ * the two primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices,
+ * and that of joints behind that of a vertex and a triangle; the primitives of a triangle's limit are 0 and the
+ * triangle. */
+enum { TAC_KEY_JOINT = 1 };
 static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
 {
-    const uint64_t kind = type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2 : 8 + (uint64_t)type + 1;
+    const uint64_t kind = type == TAC_PAIR_JOINT          ? TAC_KEY_JOINT
+                          : type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2
+                                                          : 8 + (uint64_t)type + 1;
     return kind << 60 | (uint64_t)(uint32_t)a << 31 | (uint64_t)(uint32_t)b;
 }
 static inline enum tac_pair_type tac_key_type(uint64_t key)
 {
     const uint64_t kind = key >> 60;
+    if (kind == TAC_KEY_JOINT)
+        return TAC_PAIR_JOINT;
     return (enum tac_pair_type)(kind < 12 ? kind >> 2 : kind - 9);
 }
 /* Finds the vertices of a pair in a scene that is whole on this rank (up to 4, -1 where unused); those of a triangle's

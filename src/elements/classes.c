@@ -4,6 +4,7 @@
 #include "base/compare.h"
 #include "elements/elastic_builder.h"
 #include "partition/part.h"
+#include "scene/period.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
     size_t n = 0, distinct = 0;
     for (int k = 0; k < b->set.count; k++)
         n += 2 * b->set.list[k].count;
-    TAC_TRY(tac_alloc(b->ctx, n + b->loads.count + 1, sizeof *all, &all));
+    TAC_TRY(tac_alloc(b->ctx, n + b->loads.count + 2, sizeof *all, &all));
     n = 0;
     for (int k = 0; k < b->set.count; k++)
         for (size_t e = 0; e < b->set.list[k].count; e++) {
@@ -40,6 +41,10 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
         all[n++] = b->loads.period[e];
     if (gravity)
         all[n++] = gravity;
+    const double motor_s = b->scene->settings->motor_s;
+    const tac_time motors = motor_s > 0 ? tac_clock_period(b->scene, motor_s) : 0;
+    if (motors)
+        all[n++] = motors;
     qsort(all, n, sizeof *all, tac_compare_int64);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || all[i] != all[i - 1])
@@ -49,6 +54,7 @@ static enum tac_err list_periods(struct builder *b, struct tac_elastic *el, tac_
     for (size_t i = 0; i < distinct; i++) {
         el->rate[i].period = all[i];
         el->rate[i].h_s = (double)all[i] * b->scene->settings->quantum_s;
+        el->rate[i].motors = all[i] == motors;
     }
 done:
     free(all);

@@ -57,6 +57,7 @@ struct tac_rate_class {
     double h_s; /* period in seconds */
     int group_count;
     struct tac_element_group group[TAC_ELEMENTS]; /* by the table of elements */
+    bool motors;                                  /* motors of joints tick with it */
     size_t pulled;                                /* by gravity: our vertices that are free at some time */
     size_t load_count, load_mine;                 /* mine: see tac_forces */
     struct tac_load_element *load;                /* owned */

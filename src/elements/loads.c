@@ -6,10 +6,10 @@
 
 /* ---- the factor ---- */
 
-static double factor_at(const struct tac_load *load, const tac_time *knot, tac_lid k, tac_time t)
+static double factor_at(const double *factor, const tac_time *knot, tac_lid k, tac_time t)
 {
     const double share = (double)(t - knot[k]) / (double)(knot[k + 1] - knot[k]);
-    return load->factor[k] + share * (load->factor[k + 1] - load->factor[k]);
+    return factor[k] + share * (factor[k + 1] - factor[k]);
 }
 
 /* Returns the last knot that is not after t; t is not before the first. */
@@ -26,20 +26,16 @@ static tac_lid knot_before(const tac_time *knot, tac_lid count, tac_time t)
     return lo;
 }
 
-double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times *times, tac_lid index, tac_time t,
-                     tac_time period)
+double tac_factor_mean(const double *factor, const tac_time *knot, tac_lid n, tac_time t, tac_time period)
 {
-    const struct tac_load *load = &scene->settings->load[index];
-    const tac_time *knot = times->knot + times->begin[index];
-    const tac_lid n = load->knot_count;
     const tac_time begin = t - period / 2, end = begin + period;
     if (n == 0)
         return 1;
     if (end <= knot[0])
-        return load->factor[0];
+        return factor[0];
     if (begin >= knot[n - 1])
-        return load->factor[n - 1];
-    double sum = 0, from = load->factor[0];
+        return factor[n - 1];
+    double sum = 0, from = factor[0];
     tac_time at = begin;
     tac_lid k = 0;
     if (begin < knot[0]) {
@@ -47,11 +43,11 @@ double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times 
         at = knot[0];
     } else {
         k = knot_before(knot, n, begin);
-        from = factor_at(load, knot, k, begin);
+        from = factor_at(factor, knot, k, begin);
     }
     for (; k + 1 < n && at < end; k++) { /* the piece from `at` on lies after knot k */
         const tac_time to = knot[k + 1] < end ? knot[k + 1] : end;
-        const double next = to == knot[k + 1] ? load->factor[k + 1] : factor_at(load, knot, k, to);
+        const double next = to == knot[k + 1] ? factor[k + 1] : factor_at(factor, knot, k, to);
         sum += .5 * (from + next) * (double)(to - at);
         from = next;
         at = to;
@@ -59,6 +55,13 @@ double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times 
     if (at < end)
         sum += (double)(end - at) * from;
     return sum / (double)period;
+}
+
+double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times *times, tac_lid index, tac_time t,
+                     tac_time period)
+{
+    const struct tac_load *load = &scene->settings->load[index];
+    return tac_factor_mean(load->factor, times->knot + times->begin[index], load->knot_count, t, period);
 }
 
 /* ---- forces ---- */

@@ -55,6 +55,9 @@ enum tac_err tac_loads_link(struct tac_ctx *ctx, const struct tac_scene *scene, 
 enum tac_err tac_load_times_make(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_load_times *out);
 void tac_load_times_free(struct tac_load_times *times);
 
+/* Local. Returns the mean over the `period` around t of a factor that is linear between its n knots, and held before
+ * the first and after the last; 1 without knots. */
+double tac_factor_mean(const double *factor, const tac_time *knot, tac_lid n, tac_time t, tac_time period);
 /* Local. Returns the mean of a load's factor over the `period` around t. */
 double tac_load_mean(const struct tac_scene *scene, const struct tac_load_times *times, tac_lid load, tac_time t,
                      tac_time period);

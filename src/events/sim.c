@@ -3,6 +3,7 @@
 #include "contact/friction.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/motor_ticks.h"
 #include "events/rigid/rigid_motion.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
@@ -180,6 +181,7 @@ static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *sc
     TAC_TRY(tac_damping_create(sim));
     TAC_TRY(tac_scripts_create(sim));
     TAC_TRY(tac_rigid_create(sim));
+    TAC_TRY(tac_motors_create(sim));
     if (sim->scene->mesh->part)
         TAC_TRY(tac_ranks_create(sim, scene));
     fill_view(sim);
@@ -250,6 +252,7 @@ void tac_sim_destroy(struct tac_sim **out)
     free(sim->state.spin_loss);
     tac_immovable_destroy(&sim->immovable);
     tac_rigid_destroy(&sim->rigid);
+    tac_motors_destroy(&sim->motors);
     tac_scripts_destroy(sim);
     free(sim->books.v_before);
     free(sim->books.damped);

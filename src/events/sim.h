@@ -22,6 +22,7 @@
 #include "events/windows/control.h"
 #include "events/windows/discovery.h"
 #include "partition/part.h"
+#include "state/motors.h"
 #include "state/paths.h"
 #include "state/rigid.h"
 #include "state/vertex_state.h"
@@ -60,6 +61,7 @@ struct tac_sim {
     struct tac_find find;
     struct tac_immovable immovable;
     struct tac_rigid rigid;
+    struct tac_motors motors;
     struct tac_view view; /* of the above, for discovery */
 };
 

@@ -127,6 +127,31 @@ done:
     return err;
 }
 
+/* Reports the joints: how often their first layers tick, and how fast they oscillate. */
+static enum tac_err describe_joints(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
+                                    json_t *report)
+{
+    static const char *const kind[] = {"ball", "hinge", "weld"};
+    json_t *list = json_array();
+    for (tac_lid i = 0; i < scene->settings->joint_count; i++) {
+        const struct tac_joint *joint = &scene->settings->joint[i];
+        double h_s = INFINITY, w = 0;
+        for (int p = 0; p < joint->pairs; p++) {
+            const tac_lid v[4] = {(tac_lid)joint->end[0].point[p], (tac_lid)joint->end[1].point[p], -1, -1};
+            struct tac_form form;
+            tac_model_form(model, TAC_PAIR_JOINT, v, &form);
+            h_s = fmin(h_s, form.h_s);
+            w = fmax(w, model->w_ever[v[0]] + model->w_ever[v[1]]);
+        }
+        const double period = (double)tac_clock_period(scene, h_s) * scene->settings->quantum_s;
+        tac_json_append(&list, json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:o}", "name", joint->name, "kind",
+                                         kind[joint->kind], "slack", joint->slack, "stiffness", joint->stiffness,
+                                         "restitution", joint->restitution, "period", tac_json_real(period),
+                                         "frequency", tac_json_real(sqrt(w * joint->stiffness) / (2 * TAC_PI))));
+    }
+    return json_object_set_new(report, "joints", list) == 0 ? TAC_OK : fail_no_memory(ctx);
+}
+
 /* Warns of gravity that ticks less often than the first layers: it shakes resting bodies, and friction slips a little
  * at each shake. */
 static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
@@ -184,6 +209,8 @@ static enum tac_err describe_asynchronous(struct tac_ctx *ctx, const struct tac_
     TAC_TRY(describe_layers(ctx, scene, model, report, text));
     TAC_TRY(describe_rest(ctx, scene, model, report, text));
     TAC_TRY(describe_shake(ctx, scene, model, elastic, report, text));
+    if (scene->settings->joint_count > 0)
+        TAC_TRY(describe_joints(ctx, scene, model, report));
 done:
     tac_model_destroy(&model);
     tac_elastic_destroy(&elastic);

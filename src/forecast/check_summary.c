@@ -92,6 +92,21 @@ static void print_pushes(FILE *out, const json_t *report)
     fprintf(out, ", %zu motion%s, %zu load%s\n", motions, motions == 1 ? "" : "s", loads, loads == 1 ? "" : "s");
 }
 
+static void print_joints_line(FILE *out, const json_t *report)
+{
+    enum { SHOWN = 3 };
+    const json_t *joints = json_object_get(report, "joints");
+    const size_t count = json_array_size(joints);
+    for (size_t k = 0; k < count && k < SHOWN; k++) {
+        const json_t *j = json_array_get(joints, k);
+        fprintf(out, "%s \"%s\" (%s): slack %g m, its first layer ticks every %.3g s and oscillates at %.3g Hz\n",
+                k == 0 ? "joints    " : "          ", text_of(j, "name"), text_of(j, "kind"), number_of(j, "slack"),
+                number_of(j, "period"), number_of(j, "frequency"));
+    }
+    if (count > SHOWN)
+        fprintf(out, "           and %zu more\n", count - SHOWN);
+}
+
 static void print_contact_line(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *contact = json_object_get(report, "contact"), *of = json_object_get(report, "integrator");
@@ -190,6 +205,7 @@ void tac_check_summary(FILE *out, const char *path, const json_t *report, int64_
     print_bodies_line(out, report);
     print_size(out, report);
     print_pushes(out, report);
+    print_joints_line(out, report);
     print_contact_line(out, report, implicit);
     fprintf(out, "time       %g s in %lld frames, one every %g s\n", number_of(time, "end"), whole(time, "frames"),
             number_of(time, "frame"));

@@ -27,11 +27,13 @@ enum tac_pair_type {
 
     TAC_PAIR_LONG = TAC_PAIR_TYPES, /* ends of an edge that may not grow longer: their "distance" is minus its length */
     TAC_PAIR_SHORT,                 /* ends of an edge that may not grow shorter */
-    TAC_PAIR_WIDE /* a triangle that may not stretch in any direction, its longest edge at rest a - b first: a, b, c;
-                     their "distance" is minus the largest principal stretch times the height on that edge at rest */
+    TAC_PAIR_WIDE, /* a triangle that may not stretch in any direction, its longest edge at rest a - b first: a, b, c;
+                      their "distance" is minus the largest principal stretch times the height on that edge at rest */
+    TAC_PAIR_JOINT /* two points that may not come farther apart: as the ends of an edge */
 };
 
-/* Returns whether the type is a limit of stretch (docs/explanation/method.md, Limits of stretch), and no contact. */
+/* Returns whether the type is a limit of stretch (docs/explanation/method.md, Limits of stretch) or of a joint, and no
+ * contact. */
 static inline bool tac_pair_is_limit(enum tac_pair_type type)
 {
     return type >= TAC_PAIR_LONG;
@@ -40,7 +42,7 @@ static inline bool tac_pair_is_limit(enum tac_pair_type type)
 /* Returns whether the type limits a growing length, so that its distance is not positive. */
 static inline bool tac_pair_grows(enum tac_pair_type type)
 {
-    return type == TAC_PAIR_LONG || type == TAC_PAIR_WIDE;
+    return type == TAC_PAIR_LONG || type >= TAC_PAIR_WIDE;
 }
 
 /* Returns a lower bound of all distances of this type. */
@@ -67,7 +69,7 @@ static inline int tac_pair_first(enum tac_pair_type type)
 }
 static inline int tac_pair_vertices(enum tac_pair_type type)
 {
-    static const int count[TAC_PAIR_WIDE + 1] = {4, 4, 3, 2, 2, 2, 3};
+    static const int count[TAC_PAIR_JOINT + 1] = {4, 4, 3, 2, 2, 2, 3, 2};
     return count[type];
 }
 
@@ -258,7 +260,7 @@ static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], 
         break;
     default:
         tac_near_vertex_vertex(x, near);
-        if (type == TAC_PAIR_LONG) {
+        if (tac_pair_grows(type)) {
             near->d = -near->d;
             for (int k = 0; k < 3; k++)
                 near->n[k] = -near->n[k];

@@ -21,10 +21,41 @@ done:
     return err;
 }
 
-static enum tac_err find_corners(struct tac_ctx *ctx, struct arrived *a, size_t *count)
+static bool is_ours(const struct arrived *a, tac_gid id)
+{
+    size_t low = 0, high = a->vertices;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (a->vertex[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->vertices && a->vertex[low].id == id;
+}
+
+/* Of a joint that has a point here, all points must be here. */
+static enum tac_err add_joints(struct tac_ctx *ctx, const struct tac_settings *settings, const struct arrived *a,
+                               struct tac_ids *ids)
+{
+    enum tac_err err = TAC_OK;
+    for (tac_lid i = 0; i < settings->joint_count; i++) {
+        const struct tac_joint *joint = &settings->joint[i];
+        if (!is_ours(a, joint->end[0].point[0]) && !is_ours(a, joint->end[1].point[0]))
+            continue;
+        for (int side = 0; side < 2; side++)
+            TAC_TRY(tac_ids_add(ctx, ids, (size_t)joint->points, joint->end[side].point));
+    }
+done:
+    return err;
+}
+
+static enum tac_err find_corners(struct tac_ctx *ctx, const struct tac_settings *settings, struct arrived *a,
+                                 size_t *count)
 {
     struct tac_ids ids = {0};
     enum tac_err err = TAC_OK;
+    TAC_TRY(add_joints(ctx, settings, a, &ids));
     for (size_t i = 0; i < a->triangles; i++)
         TAC_TRY(tac_ids_add(ctx, &ids, 3, a->triangle[i].vertex));
     for (size_t i = 0; i < a->segments; i++)
@@ -41,12 +72,13 @@ done:
     return err;
 }
 
-/* Local ids of the elements' vertices; the ghosts' ids, ascending, in *ghost (owned by the caller). */
-static enum tac_err number_vertices(struct tac_ctx *ctx, struct arrived *a, tac_gid **ghost)
+/* Local ids of the vertices of elements and joints; the ghosts' ids, ascending, in *ghost (owned by the caller). */
+static enum tac_err number_vertices(struct tac_ctx *ctx, const struct tac_settings *settings, struct arrived *a,
+                                    tac_gid **ghost)
 {
     size_t corners = 0, mine = 0;
     enum tac_err err = TAC_OK;
-    TAC_TRY(find_corners(ctx, a, &corners));
+    TAC_TRY(find_corners(ctx, settings, a, &corners));
     for (size_t i = 0; i < corners; i++) {
         while (mine < a->vertices && a->vertex[mine].id < a->corner[i])
             mine++;
@@ -78,13 +110,14 @@ static void tell_vertex(const void *known, tac_gid id, void *record)
     memcpy(record, &a->vertex[low], sizeof *a->vertex);
 }
 
-static enum tac_err fetch_ghosts(struct tac_ctx *ctx, const struct tac_directory *d, struct arrived *a)
+static enum tac_err fetch_ghosts(struct tac_ctx *ctx, const struct tac_settings *settings,
+                                 const struct tac_directory *d, struct arrived *a)
 {
     tac_gid *ghost = NULL;
     int32_t *owner = NULL;
     enum tac_err err = sort_arrived(ctx, a);
     if (err == TAC_OK)
-        err = number_vertices(ctx, a, &ghost);
+        err = number_vertices(ctx, settings, a, &ghost);
     if (err == TAC_OK)
         err = tac_alloc(ctx, a->ghosts, sizeof *owner, &owner);
     if (err == TAC_OK)
@@ -157,6 +190,26 @@ done:
     return err;
 }
 
+/* Where the points of joints are among our vertices. */
+static enum tac_err make_joints(struct tac_ctx *ctx, const struct arrived *a, struct tac_scene *s)
+{
+    enum tac_err err = TAC_OK;
+    if (s->settings->joint_count == 0)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(ctx, (size_t)s->settings->joint_count, 2 * TAC_JOINT_POINTS * sizeof(tac_lid),
+                      &s->mesh->joint_point));
+    tac_lid *to = s->mesh->joint_point;
+    for (tac_lid i = 0; i < s->settings->joint_count; i++)
+        for (int side = 0; side < 2; side++)
+            for (int p = 0; p < TAC_JOINT_POINTS; p++) {
+                const struct tac_joint *joint = &s->settings->joint[i];
+                const tac_lid found = p < joint->points ? tac_finder_find(&a->finder, joint->end[side].point[p]) : -1;
+                *to++ = found >= 0 ? a->number[found] : -1;
+            }
+done:
+    return err;
+}
+
 static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *common, const struct tac_pieces *p,
                                struct arrived *a, struct tac_scene **out)
 {
@@ -176,6 +229,7 @@ static enum tac_err make_scene(struct tac_ctx *ctx, const struct tac_scene *comm
     free(a->ghost);
     a->vertex = a->ghost = NULL;
     TAC_TRY(make_motions(ctx, s));
+    TAC_TRY(make_joints(ctx, a, s));
     TAC_TRY(tac_local_elements(ctx, a, s));
     *out = s;
     s = NULL;
@@ -193,7 +247,7 @@ enum tac_err tac_local_create(struct tac_ctx *ctx, const struct tac_scene *commo
     *out = NULL;
     TAC_TRY(tac_directory_make(ctx, pieces, &directory));
     TAC_TRY(tac_local_distribute(ctx, &directory, common, pieces, &a));
-    TAC_TRY(fetch_ghosts(ctx, &directory, &a));
+    TAC_TRY(fetch_ghosts(ctx, common->settings, &directory, &a));
     TAC_TRY(tac_agree(ctx, make_scene(ctx, common, pieces, &a, out)));
 done:
     if (err)

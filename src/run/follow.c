@@ -2,6 +2,7 @@
  */
 #include "run/follow.h"
 #include "base/exchange.h"
+#include "contact/joint_pairs.h"
 #include "elements/element.h"
 #include "run/follow_room.h"
 #include "run/requested_fields.h"
@@ -138,6 +139,59 @@ static void add_reaction(const struct tac_looking *l, tac_lid i, struct tac_accu
     tac_accum_add(&sum[HELD], 1);
 }
 
+/* The side whose points only joints have: on it nothing else acts. */
+static int joint_side(const struct tac_joint *joint)
+{
+    return joint->end[0].vertex >= 0;
+}
+
+/* Adds up the forces of a joint on its first body. */
+static void add_joint(const struct tac_looking *l, tac_lid index, struct tac_accum *sum)
+{
+    const struct tac_joint *joint = &l->scene->settings->joint[index];
+    const int side = joint_side(joint);
+    for (int p = 0; p < joint->pairs; p++) {
+        const tac_lid i = tac_joint_point(l->scene, index, side, p);
+        double force[3], moment[3];
+        if (i < 0 || i >= l->view.owned)
+            continue;
+        contact_force(l, i, force);
+        for (int c = 0; c < 3 && side == 1; c++)
+            force[c] = -force[c];
+        tac_cross(moment, &l->x[3 * (size_t)i], force);
+        for (int c = 0; c < 3; c++) {
+            tac_accum_add(&sum[CONTACT + c], force[c]);
+            tac_accum_add(&sum[MOMENT + c], moment[c]);
+        }
+        tac_accum_add(&sum[HELD], 1);
+    }
+}
+
+/* Joint i has the number -1 - i in the column of bodies. */
+static enum tac_err write_joints(struct tac_ctx *ctx, const struct tac_looking *l, const struct tac_accum *sum,
+                                 struct tac_follow_lines *lines)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_settings *settings = l->scene->settings;
+    for (tac_lid i = 0; i < settings->joint_count; i++, sum += REACTION_SUMS) {
+        const int64_t whole[] = {-1 - (int64_t)i, (int64_t)tac_accum_value(&sum[HELD])};
+        double value[12] = {0};
+        for (int c = 0; c < 3; c++) {
+            value[c] = tac_accum_value(&sum[CONTACT + c]);
+            value[3 + c] = tac_accum_value(&sum[MOMENT + c]);
+        }
+        const struct tac_follow_row row = {.t_s = tac_follow_seconds(l),
+                                           .name = settings->joint[i].name,
+                                           .whole = whole,
+                                           .wholes = 2,
+                                           .value = value,
+                                           .values = 12};
+        TAC_TRY(tac_follow_line(ctx, lines, &row));
+    }
+done:
+    return err;
+}
+
 static enum tac_err add_reactions(struct tac_ctx *ctx, const struct tac_looking *l, const uint8_t *tells,
                                   struct tac_accum *sum, struct tac_follow_lines *lines)
 {
@@ -172,7 +226,8 @@ done:
 enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output *out)
 {
     struct tac_ctx *ctx = sim->ctx;
-    const tac_lid bodies = sim->whole->settings->body_count;
+    const tac_lid bodies = sim->whole->settings->body_count, joints = sim->whole->settings->joint_count;
+    const size_t sums = REACTION_SUMS * ((size_t)bodies + (size_t)joints);
     struct tac_looking l = {.sim = NULL};
     struct tac_follow_lines lines = {NULL, 0, 0};
     struct tac_accum *sum = NULL;
@@ -181,20 +236,27 @@ enum tac_err tac_follow_reactions(struct tac_simulation *sim, struct tac_output 
     if (!sim->whole->settings->output.reactions)
         return TAC_OK;
     TAC_TRY(look_at_vertices(sim, &l));
-    err = tac_alloc(ctx, REACTION_SUMS * (size_t)bodies, sizeof *sum, &sum);
+    err = tac_alloc(ctx, sums, sizeof *sum, &sum);
     if (!err)
         err = tac_alloc(ctx, (size_t)bodies, 1, &tells);
     TAC_TRY(tac_agree(ctx, err));
     for (tac_lid i = 0; i < l.view.owned; i++) {
         const tac_lid body = l.scene->mesh->vertex_body[i];
+        const struct tac_body *of = &l.scene->settings->body[body];
+        if (tac_scene_id(l.scene, i) >= of->vertex_end - of->pins)
+            continue; /* the world's */
         tells[body] |= l.motion[i] >= 0 || !l.scene->mesh->ever_free[i];
         if (tac_follow_held(&l, i))
             add_reaction(&l, i, &sum[REACTION_SUMS * (size_t)body]);
     }
+    for (tac_lid i = 0; i < joints; i++)
+        add_joint(&l, i, &sum[REACTION_SUMS * ((size_t)bodies + (size_t)i)]);
     MPI_Allreduce(MPI_IN_PLACE, tells, (int)bodies, MPI_UINT8_T, MPI_BOR, ctx->comm);
-    TAC_TRY(tac_sum_all(ctx, sum, REACTION_SUMS * (int)bodies));
+    TAC_TRY(tac_sum_all(ctx, sum, (int)sums));
     if (ctx->rank == 0)
         err = add_reactions(ctx, &l, tells, sum, &lines);
+    if (!err && ctx->rank == 0)
+        err = write_joints(ctx, &l, &sum[REACTION_SUMS * (size_t)bodies], &lines);
     if (!err && ctx->rank == 0)
         err = tac_output_lines(ctx, out, TAC_LINES_REACTIONS, lines.text, lines.length);
     err = tac_agree(ctx, err);

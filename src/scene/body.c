@@ -250,6 +250,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     if (extent.total[TAC_VERTICES] == 0)
         TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));
     TAC_TRY(append(reader, where, index, mesh, &extent, placed));
+    TAC_TRY(tac_scene_add_anchors(reader, index, where, placed));
 done:
     tac_mesh_destroy(&mesh);
     return err;

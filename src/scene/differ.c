@@ -213,6 +213,7 @@ enum tac_err tac_scene_differs(struct tac_reader *reader)
     TAC_TRY(compare_bodies(reader, json_object_get(now, "bodies"), json_object_get(then, "bodies")));
     TAC_TRY(compare_motions(reader, "motions"));
     TAC_TRY(compare_motions(reader, "loads"));
+    TAC_TRY(compare_motions(reader, "joints"));
     /* No key differs: then what the program makes of them does. */
     TAC_TRY(tac_scene_fail(reader, "",
                            "is read by this version (%s) otherwise than when the checkpoint was written; use "

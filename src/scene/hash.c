@@ -434,6 +434,42 @@ static void put_loads(struct digest *d, const struct tac_scene *s)
     }
 }
 
+static void put_motor(struct digest *d, const struct tac_scene *s, const struct tac_motor_settings *m)
+{
+    put_u64(d, (uint64_t)m->kind);
+    if (m->kind == TAC_MOTOR_NONE)
+        return;
+    put_double(d, m->target);
+    put_double(d, m->most);
+    put_double(d, m->stiffness);
+    put_double(d, m->damping);
+    put_u64(d, (uint64_t)m->knot_count);
+    for (tac_lid k = 0; k < m->knot_count; k++)
+        put_u64(d, (uint64_t)tac_scene_quanta(s, m->knot_t_s[k]));
+    put_doubles(d, m->factor, (size_t)m->knot_count);
+}
+
+/* Nothing for a scene without joints. Their points are vertices of bodies. */
+static void put_joints(struct digest *d, const struct tac_scene *s)
+{
+    if (s->settings->joint_count == 0)
+        return;
+    put_tag(d, "joints");
+    put_u64(d, (uint64_t)s->settings->joint_count);
+    for (tac_lid i = 0; i < s->settings->joint_count; i++) {
+        const struct tac_joint *joint = &s->settings->joint[i];
+        put_u64(d, (uint64_t)joint->kind);
+        for (int side = 0; side < 2; side++)
+            for (int p = 0; p < joint->points; p++)
+                put_u64(d, (uint64_t)joint->end[side].point[p]);
+        put_doubles(d, joint->most, (size_t)joint->pairs);
+        put_doubles(d, joint->soft, (size_t)joint->pairs);
+        put_double(d, joint->stiffness);
+        put_double(d, joint->restitution);
+        put_motor(d, s, &joint->motor);
+    }
+}
+
 static enum tac_err finish(struct tac_reader *reader, const unsigned char *digests, size_t count)
 {
     struct tac_scene *scene = reader->scene;
@@ -450,6 +486,7 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     put_bodies(d, scene);
     put_motions(d, scene);
     put_loads(d, scene);
+    put_joints(d, scene);
     put_tag(d, "mesh");
     flush(d);
     d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;

@@ -81,7 +81,7 @@ static enum tac_err check_masses(struct tac_reader *reader, tac_lid index, const
     const struct tac_scene *scene = reader->scene;
     const struct tac_body *body = &scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
-    for (tac_lid i = rows.begin; i < rows.end; i++) {
+    for (tac_lid i = rows.begin; i < rows.end - body->anchors - body->pins; i++) {
         const int number = (int)(rows.number + i - rows.begin);
         double mass = scene->mesh->mass[i];
         if (!isfinite(mass))
@@ -129,7 +129,7 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
         for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++) {
             if (body->fixed)
                 scene->mesh->mass[i] = 0;
-            else if (body->mass > 0)
+            else if (body->mass > 0 && i < reader->rows[b][TAC_VERTICES].end - body->anchors - body->pins)
                 scene->mesh->mass[i] = body->mass;
         }
         TAC_TRY(tac_reader_agree(reader, check_masses(reader, b, where, density)));

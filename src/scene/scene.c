@@ -23,15 +23,19 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_read_settings(reader, root));
     TAC_TRY(tac_scene_read_materials(reader, root));
     TAC_TRY(tac_scene_read_laws(reader, json_object_get(root, "contact")));
+    TAC_TRY(tac_scene_read_joints(reader, root));
     TAC_TRY(tac_scene_read_bodies(reader, root));
+    TAC_TRY(tac_scene_check_joints(reader));
     TAC_TRY(tac_scene_read_ignore(reader, json_object_get(root, "contact")));
     TAC_TRY(tac_scene_read_motions(reader, root));
     TAC_TRY(tac_scene_read_loads(reader, root));
     TAC_TRY(tac_scene_read_histories(reader, root));
+    tac_scene_hold_pins(reader);
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));
     TAC_TRY(tac_scene_check_rigid(reader));
+    TAC_TRY(tac_scene_set_motors(reader));
     TAC_TRY(tac_scene_check_implicit(reader));
     TAC_TRY(tac_scene_check_speeds(reader));
     if (reader->resume == NULL) /* a run that goes on has said it */
@@ -260,6 +264,11 @@ static void settings_release(struct tac_settings *s)
         free(s->load[i].knot_t_s);
         free(s->load[i].factor);
     }
+    for (tac_lid i = 0; i < s->joint_count; i++) {
+        free(s->joint[i].name);
+        free(s->joint[i].motor.knot_t_s);
+        free(s->joint[i].motor.factor);
+    }
     json_decref(s->json);
     tac_scene_free_histories(&s->output);
     free(s->name);
@@ -270,6 +279,8 @@ static void settings_release(struct tac_settings *s)
     free(s->material);
     free(s->body);
     free(s->rigid);
+    free(s->joint);
+    free(s->anchor);
     free(s->motion);
     free(s->load);
     free(s->load_set);
@@ -284,6 +295,7 @@ static void mesh_destroy(struct tac_local_mesh *m)
         free(m->moved[i].vertex);
     tac_topology_destroy(&m->topology);
     free(m->moved);
+    free(m->joint_point);
     free(m->vertex_load);
     free(m->x);
     free(m->v);

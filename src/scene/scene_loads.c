@@ -39,21 +39,20 @@ static const struct tac_field load_fields[] = {
     {.key = "path", .kind = TAC_FIELD_OTHER},
 };
 
-static enum tac_err read_load_path(struct tac_reader *reader, const json_t *path, const char *where,
-                                   struct tac_load *load)
+enum tac_err tac_scene_read_factors(struct tac_reader *reader, const json_t *path, const char *where, double **knot_t_s,
+                                    tac_lid *count, double **factor)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_scene_knots(reader, path, where, "without a path the factor is 1", 1, &load->knot_t_s, &load->factor));
+    TAC_TRY(tac_scene_knots(reader, path, where, "without a path the factor is 1", 1, knot_t_s, factor));
     for (size_t i = 0; i < json_array_size(path); i++) {
         char knot_where[TAC_WHERE], place[TAC_WHERE];
         const json_t *value;
         tac_where_index(knot_where, where, i);
-        TAC_TRY(tac_scene_knot(reader, json_array_get(path, i), knot_where, "the factor", load->knot_t_s,
-                               &load->knot_count, &value));
+        TAC_TRY(tac_scene_knot(reader, json_array_get(path, i), knot_where, "the factor", *knot_t_s, count, &value));
         tac_where_index(place, knot_where, 1);
-        TAC_TRY(tac_number(reader, value, place, &load->factor[i]));
-        if (fabs(load->factor[i]) > TAC_FARTHEST)
-            TAC_TRY(tac_scene_fail(reader, place, "is %s; it must stay within %g", tac_shown(load->factor[i]).text,
+        TAC_TRY(tac_number(reader, value, place, &(*factor)[i]));
+        if (fabs((*factor)[i]) > TAC_FARTHEST)
+            TAC_TRY(tac_scene_fail(reader, place, "is %s; it must stay within %g", tac_shown((*factor)[i]).text,
                                    TAC_FARTHEST));
     }
 done:
@@ -90,7 +89,7 @@ static enum tac_err read_load_course(struct tac_reader *reader, const json_t *ob
     enum tac_err err = read_kind(reader, object, where, load);
     tac_where(place, where, "path");
     if (!err && path != NULL)
-        err = read_load_path(reader, path, place, load);
+        err = tac_scene_read_factors(reader, path, place, &load->knot_t_s, &load->knot_count, &load->factor);
     return err;
 }
 

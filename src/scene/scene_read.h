@@ -220,6 +220,8 @@ enum tac_err tac_scene_select(struct tac_reader *reader, json_t *object, const c
  * number is that of the array.  empty: the sentence for a path without knots. */
 enum tac_err tac_scene_knots(struct tac_reader *reader, const json_t *path, const char *where, const char *empty,
                              size_t width, double **knot_t_s, double **value);
+/* Makes a direction a unit vector; refuses [0, 0, 0]. */
+enum tac_err tac_scene_direction(struct tac_reader *reader, const char *where, double axis[3]);
 /* Reads a knot [time, value]: its time is added to the *count times in knot_t_s, s, and must lie after them; *value is
  * the JSON of its value.  what: names the value in sentences. */
 enum tac_err tac_scene_knot(struct tac_reader *reader, const json_t *knot, const char *where, const char *what,
@@ -239,6 +241,9 @@ enum tac_err tac_motion_copy_course(struct tac_reader *reader, const struct tac_
 void tac_motion_clear(struct tac_motion *motion);
 /* body.c. Local. A relative path under `key` becomes absolute: the resolved scene can then be read from anywhere. */
 enum tac_err tac_scene_resolve_path(struct tac_reader *reader, json_t *object, const char *key);
+/* scene_loads.c. Reads a path of factors: knots [time, factor], *count of them. */
+enum tac_err tac_scene_read_factors(struct tac_reader *reader, const json_t *path, const char *where, double **knot_t_s,
+                                    tac_lid *count, double **factor);
 /* scene_loads.c. tac_scene_check_loads() checks that each load has something to act on; call it when it is known
  * whether the scene is 2D. */
 enum tac_err tac_scene_read_loads(struct tac_reader *reader, json_t *root);
@@ -250,6 +255,19 @@ enum tac_err tac_scene_masses(struct tac_reader *reader);
  */
 enum tac_err tac_scene_read_rigid(struct tac_reader *reader, json_t *object, const char *where, tac_lid body);
 enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid body, const char *where);
+/* rigid/joints.c. The scene's `joints`, before the bodies; then, when the mesh of a body has been read, its points of
+ * joints, behind its other vertices; and when all bodies have been read, what joins what.  placed: they are among the
+ * vertices of the mesh already, as its last ones. */
+enum tac_err tac_scene_read_joints(struct tac_reader *reader, json_t *root);
+enum tac_err tac_scene_add_anchors(struct tac_reader *reader, tac_lid body, const char *where, bool placed);
+enum tac_err tac_scene_check_joints(struct tac_reader *reader);
+/* When the masses of bodies are known: how motors keep to what they aim at, and how often they tick. */
+enum tac_err tac_scene_set_motors(struct tac_reader *reader);
+/* motor.c. The key `motor` of a joint. */
+enum tac_err tac_scene_read_motor(struct tac_reader *reader, json_t *object, const char *where,
+                                  struct tac_joint *joint);
+/* Local. Points of the world never move. Call it when motions have been read. */
+void tac_scene_hold_pins(struct tac_reader *reader);
 /* What has no meaning with rigid bodies, or is not there yet, when all has been read. */
 enum tac_err tac_scene_check_rigid(struct tac_reader *reader);
 enum tac_err tac_scene_velocities(struct tac_reader *reader);

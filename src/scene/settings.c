@@ -30,6 +30,7 @@ static const struct tac_field scene_fields[] = {
     {.key = "materials", .kind = TAC_FIELD_OTHER},
     {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "motions", .kind = TAC_FIELD_OTHER},
+    {.key = "joints", .kind = TAC_FIELD_OTHER},
     {.key = "loads", .kind = TAC_FIELD_OTHER},
 };
 

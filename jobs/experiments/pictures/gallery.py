@@ -31,6 +31,8 @@ VIEWS = {
     "soft-block": ("40", "--zoom", "1.3"),
     "stairs": ("20", "--zoom", "0.95"),
     "dominoes": ("24", "--near=-0.05,0.02,0,0.11", "--azimuth", "25", "--elevation", "22"),
+    "chain": ("24", "--near=0.06,0.2,0,0.16", "--azimuth", "12", "--elevation", "14"),
+    "finger": ("16", "--near=0.035,0.04,0,0.06", "--azimuth", "20", "--elevation", "15"),
     "box-900": ("10", "--zoom", "1.1"),
     "bridge-bearing": ("last", "--near=0,0,0,0.27", "--azimuth", "15", "--elevation", "8"),
 }

@@ -11,13 +11,15 @@
 #include "events/rigid/rigid_motion.h"
 #include "state/spin.h"
 
-/* Which impulses are added up for frames: those of contacts, not those of limits; at a vertex that never moves, only
- * those of the pairs about which this rank decides. */
+/* Which impulses are added up for frames: those of contacts and joints, not those of limits; at a vertex that never
+ * moves, only those of the pairs about which this rank decides. */
 enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
 
 static inline enum tac_kick tac_kick_of(const struct tac_model *model, const struct tac_vertex_state *state,
                                         const struct tac_pair *p)
 {
+    if (p->type == TAC_PAIR_JOINT) /* reactions of joints are sums of these */
+        return TAC_KICK_CONTACT;
     if (tac_pair_is_limit((enum tac_pair_type)p->type))
         return TAC_KICK_LIMIT;
     return p->shared && model->omit_immovable && !tac_decides_pair(model, state, p) ? TAC_KICK_CONTACT

@@ -251,6 +251,9 @@ enum tac_err tac_ranks_share_elements(struct tac_sim *sim)
                 TAC_TRY(share_stencil(sim, &r->fixed, &r->fixed_count, &capacity, v, n, rate->period));
             }
     }
+    for (size_t k = 0; k < sim->motors.count; k++)
+        TAC_TRY(share_stencil(sim, &r->fixed, &r->fixed_count, &capacity, sim->motors.motor[k].point, TAC_MOTOR_POINTS,
+                              sim->motors.period));
     r->fixed_count = drop_repeated(sim, r->fixed, r->fixed_count);
 done:
     return err;

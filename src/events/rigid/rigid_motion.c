@@ -71,6 +71,47 @@ double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j
     return tac_dot(j, v) + .5 * w * square;
 }
 
+void tac_rigid_spin(const struct tac_sim *sim, int32_t k, tac_time t, double w[3])
+{
+    struct tac_rigid_motion m = sim->rigid.motion[k];
+    const double *second = sim->rigid.piece[k].second;
+    double l[3], nearest[3][3];
+    if (m.t != t)
+        advance_motion(sim, &m, t);
+    tac_chord_momentum(second, (const double(*)[3])m.a, (const double(*)[3])m.b, l);
+    tac_chord_nearest((const double(*)[3])m.a, nearest);
+    tac_chord_spin(second, (const double(*)[3])nearest, l, w);
+}
+
+/* As w x a_k, with the w that gives this angular momentum; twice corrected, since the axes are not quite a rotation. */
+void tac_rigid_twist(struct tac_sim *sim, int32_t k, tac_time t, const double l[3])
+{
+    enum { STEPS = 3 };
+    const double *second = sim->rigid.piece[k].second;
+    struct tac_rigid_motion *m = &sim->rigid.motion[k];
+    double nearest[3][3], change[3][3] = {{0}}, work = 0;
+    list_for_plan(sim, k, t);
+    tac_chord_nearest((const double(*)[3])m->a, nearest);
+    for (int n = 0; n < STEPS; n++) {
+        double have[3], lack[3], w[3], add[3];
+        tac_chord_momentum(second, (const double(*)[3])m->a, (const double(*)[3])change, have);
+        tac_sub(lack, l, have);
+        tac_chord_spin(second, (const double(*)[3])nearest, lack, w);
+        for (int a = 0; a < 3; a++) {
+            tac_cross(add, w, m->a[a]);
+            for (int c = 0; c < 3; c++)
+                change[a][c] += add[c];
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        work += second[a] * (tac_dot(m->b[a], change[a]) + .5 * tac_dot(change[a], change[a]));
+        for (int c = 0; c < 3; c++)
+            m->b[a][c] += change[a][c];
+    }
+    sim->books.book.work += work;
+    sim->books.book.absolute += fabs(work);
+}
+
 void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3])
 {
     struct tac_rigid *r = &sim->rigid;
@@ -271,7 +312,7 @@ static void add_body(struct tac_sim *sim, const struct tac_rigid_body *from, tac
     struct tac_rigid_piece *p = &r->piece[k];
     struct tac_rigid_motion *m = &r->motion[k];
     *p = (struct tac_rigid_piece){.first = first,
-                                  .end = first + (body->vertex_end - body->vertex_begin),
+                                  .end = first + (body->vertex_end - body->vertex_begin) - body->pins,
                                   .body = from->body,
                                   .mass = from->mass,
                                   .inverse = 1 / from->mass};

@@ -23,6 +23,10 @@ static inline tac_time tac_rigid_next(const struct tac_rigid *rigid)
 }
 /* Local. Kicks vertex i of a rigid body by the impulse j [N s] at t. Returns the work, J. */
 double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3]) __attribute__((cold));
+/* Local. Gives body k (a place in sim->rigid) the impulse of torque l [N m s] at t. */
+void tac_rigid_twist(struct tac_sim *sim, int32_t k, tac_time t, const double l[3]);
+/* Local. Computes how body k turns at t, rad/s. */
+void tac_rigid_spin(const struct tac_sim *sim, int32_t k, tac_time t, double w[3]);
 /* Local. Gives the centres of all bodies the velocity dv [m/s] at t; their vertices get it as all others do. */
 void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3]);
 /* Local. Call it after all kicks of instant t, before its losses are booked. */

@@ -53,12 +53,23 @@ done:
 }
 
 /* How grains turn, in the rows of what an integrator remembers besides. */
-static enum tac_err collect_spins(const struct tac_sim *sim, struct tac_checkpoint *c)
+/* What grains and motors remember; that of a motor stands at the points that show its angle. */
+static enum tac_err collect_past(const struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
     TAC_TRY(
         tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->state.owned, sizeof *c->vertices.past, &c->vertices.past));
-    for (size_t i = 0; i < (size_t)sim->state.owned; i++) {
+    for (size_t n = 0; n < sim->motors.count; n++)
+        for (int side = 0; side < 2; side++) {
+            const tac_lid i = sim->motors.motor[n].point[2 + side];
+            if (i < sim->state.owned) {
+                c->vertices.past[TAC_PAST_NUMBERS * (size_t)i] = sim->motors.motor[n].state.angle;
+                c->vertices.past[TAC_PAST_NUMBERS * (size_t)i + 1] = sim->motors.motor[n].state.kept;
+            }
+        }
+    for (size_t i = 0; i < (size_t)sim->state.owned && sim->state.spin != NULL; i++) {
+        if (!(sim->state.spin[i].radius > 0))
+            continue;
         memcpy(&c->vertices.past[TAC_PAST_NUMBERS * i], sim->state.spin[i].base, sizeof sim->state.spin->base);
         memcpy(&c->vertices.past[TAC_PAST_NUMBERS * i + 3], sim->state.spin[i].w, sizeof sim->state.spin->w);
     }
@@ -240,13 +251,13 @@ enum tac_err tac_state_collect(struct tac_sim *sim, bool write, struct tac_check
     c->triangle_total = s->mesh->part ? s->mesh->part->triangle_total : s->mesh->triangle_count;
     c->segment_total = s->mesh->part ? s->mesh->part->segment_total : s->mesh->segment_count;
     c->tetrahedron_total = s->mesh->part ? s->mesh->part->tetrahedron_total : s->mesh->tetrahedron_count;
-    c->has_past = sim->state.spin != NULL;
-    if (write && sim->state.spin == NULL)
+    c->has_past = sim->state.spin != NULL || s->settings->motor_s > 0;
+    if (write && !c->has_past)
         c->vertices = (struct tac_vertex_rows){.count = sim->state.owned, .look = fill_vertex_row, .from = sim};
     else
         TAC_TRY(collect_vertices(sim, c));
-    if (sim->state.spin != NULL)
-        TAC_TRY(collect_spins(sim, c));
+    if (c->has_past)
+        TAC_TRY(collect_past(sim, c));
     TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(collect_rigid(sim, c));

@@ -50,8 +50,20 @@ bool tac_state_concerns(const struct tac_sim *sim, const tac_gid vertex[4])
     return part == NULL;
 }
 
+static void restore_past(struct tac_sim *sim, tac_lid i, const double past[TAC_PAST_NUMBERS])
+{
+    if (sim->state.spin != NULL) {
+        memcpy(sim->state.spin[i].base, past, sizeof sim->state.spin->base);
+        memcpy(sim->state.spin[i].w, &past[3], sizeof sim->state.spin->w);
+    }
+    for (size_t n = 0; n < sim->motors.count; n++)
+        if (i == sim->motors.motor[n].point[2] || i == sim->motors.motor[n].point[3])
+            sim->motors.motor[n].state = (struct tac_motor_state){past[0], past[1]};
+}
+
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
+    const bool past = sim->state.spin != NULL || sim->scene->settings->motor_s > 0;
     const size_t n = (size_t)c->vertices.count;
     struct vertex_row *row = NULL, *rows = NULL;
     size_t total = 0;
@@ -63,7 +75,7 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(row[k].v, &c->vertices.v[3 * k], sizeof row[k].v);
         memcpy(row[k].impulse, &c->vertices.impulse[3 * k], sizeof row[k].impulse);
         memcpy(row[k].rest, &c->vertices.rest[3 * k], sizeof row[k].rest);
-        if (sim->state.spin != NULL)
+        if (past)
             memcpy(row[k].past, &c->vertices.past[TAC_PAST_NUMBERS * k], sizeof row[k].past);
     }
     err = tac_distribute(sim->ctx, err, n, owner, row, sizeof *row, &rows, &total);
@@ -75,10 +87,8 @@ static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_check
         memcpy(sim->state.vel[i].v, rows[k].v, sizeof rows[k].v);
         memcpy(&sim->state.impulse[3 * (size_t)i], rows[k].impulse, sizeof rows[k].impulse);
         memcpy(&sim->immovable.rest[3 * (size_t)i], rows[k].rest, sizeof rows[k].rest);
-        if (sim->state.spin != NULL) {
-            memcpy(sim->state.spin[i].base, rows[k].past, sizeof sim->state.spin->base);
-            memcpy(sim->state.spin[i].w, &rows[k].past[3], sizeof sim->state.spin->w);
-        }
+        if (past)
+            restore_past(sim, i, rows[k].past);
     }
     free(row);
     free(rows);

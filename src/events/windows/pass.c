@@ -9,6 +9,7 @@
 #include "events/forces/vertex_position.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
+#include "events/rigid/motor_ticks.h"
 #include "events/rigid/rigid_motion.h"
 #include "state/spin.h"
 
@@ -128,6 +129,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
             advance_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, false, false);
     }
     tac_loads_before(sim);
+    tac_motors_before(sim, t);
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
         if (el->rate[sim->clocks.due_elastic[i]].pulled)
@@ -149,6 +151,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     if (damped)
         tac_damping_kick(sim, t);
     tac_loads_tick(sim, t);
+    tac_motors_tick(sim, t);
     if (sim->rigid.count)
         tac_rigid_plan(sim, t);
     tac_loads_end(sim, t);
@@ -201,6 +204,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->books.book_start = sim->books.book;
     tac_loads_begin(sim->scene, sim->elastic);
     tac_rigid_begin(&sim->rigid);
+    tac_motors_begin(&sim->motors);
     sim->books.deepest_start = sim->books.deepest_layer;
     tac_memory_save(sim->elastic);
     tac_damping_save(&sim->books, &sim->state);
@@ -320,6 +324,7 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
     sim->books.book = sim->books.book_start;
     tac_loads_restore(sim->scene, sim->elastic);
     tac_rigid_rollback(&sim->rigid);
+    tac_motors_restore(&sim->motors);
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)

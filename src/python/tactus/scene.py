@@ -164,6 +164,8 @@ def plain(value, where):
         if isinstance(text, bytes) or "\0" in text or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
             raise InputError(f"{where} is {text!r}, which JSON cannot hold; use a text of Unicode without zero bytes")
         return text
+    if value is None and re.search(r"joint.*\.b\.body$", where):
+        return None  # the world
     if value is None:
         raise InputError(f"{where} is None; leave it out, or give it a value")
     raise InputError(f"{where} is a {type(value).__name__}; a number, text, list, dict or numpy array is needed")
@@ -387,6 +389,26 @@ class Scene:
             made["vertices"] = self._select(made["body"], vertices, f"{key}[{len(self.data.get(key, []))}].vertices")
         self.data.setdefault(key, []).append(made)
 
+    def joint(self, name: str, kind: str, a: dict, b: dict, *, slack: float, axis=None, span: "float | None" = None,
+              stiffness: "float | None" = None, restitution: "float | None" = None, limits=None, motor: "dict | None" = None) -> None:
+        """Joins two bodies, of which at least one is rigid (docs/reference/scene-format.md, joints).
+
+        Args:
+            kind: "ball", "hinge" or "weld"
+            a: dict(body=..., at=(3) in m), or dict(body=..., vertex=...) of a body that is not rigid
+            b: likewise; dict(body=None) is the world, and without at it is where a is
+            slack: m; how far the joint may open
+            axis: (3) direction of a hinge
+            span: m, between the points of a hinge or weld
+            stiffness: N/m, of the first layer
+            restitution: 0 .. 1
+            limits: [low, high] in degrees, of a hinge
+            motor: dict(torque=...), dict(speed=..., most=...) or dict(position=..., stiffness=...), with a path
+        """
+        made = {"name": name, "kind": kind, "a": a, "b": b, "slack": slack,
+                **given(axis=axis, span=span, stiffness=stiffness, restitution=restitution, limits=limits, motor=motor)}
+        self.data.setdefault("joints", []).append(plain(made, f"joint {name!r}"))
+
     def ignore(self, a: str, b: str) -> None:
         """Lets two bodies pass through each other."""
         self.data.setdefault("contact", {}).setdefault("ignore", []).append(plain([a, b], "ignore"))
@@ -515,7 +537,7 @@ class Scene:
         for motion in made.get("motions", []):
             if isinstance(motion, dict) and isinstance(motion.get("positions"), dict) and isinstance(motion["positions"].get("file"), str):
                 motion["positions"]["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", motion["positions"]["file"])))
-        order = ["format", "name", "units", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads"]
+        order = ["format", "name", "units", "time", "gravity", "contact", "clocks", "integrator", "discovery", "output", "materials", "bodies", "motions", "loads", "joints"]
         return {key: made[key] for key in [*order, *made] if key in made}
 
     def text(self) -> str:

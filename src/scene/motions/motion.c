@@ -141,23 +141,29 @@ done:
     return err;
 }
 
+enum tac_err tac_scene_direction(struct tac_reader *reader, const char *where, double axis[3])
+{
+    double largest = 0;
+    for (int k = 0; k < 3; k++)
+        largest = fmax(largest, fabs(axis[k]));
+    if (largest == 0)
+        return tac_scene_fail(reader, where, "is [0, 0, 0]; give a direction");
+    for (int k = 0; k < 3; k++)
+        axis[k] /= largest; /* first, so that no square leaves the range of double */
+    const double length = sqrt(tac_dot(axis, axis));
+    for (int k = 0; k < 3; k++)
+        axis[k] /= length;
+    return TAC_OK;
+}
+
 static enum tac_err read_rotate(struct tac_reader *reader, json_t *rotate, const char *where, struct tac_motion *motion)
 {
     char place[TAC_WHERE];
-    double *axis = motion->axis, largest = 0;
+    const double *axis = motion->axis;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_fields_read(reader, rotate, where, rotate_fields, COUNT(rotate_fields), motion));
-    for (int k = 0; k < 3; k++)
-        largest = fmax(largest, fabs(axis[k]));
-    if (largest == 0) {
-        tac_where(place, where, "axis");
-        TAC_TRY(tac_scene_fail(reader, place, "is [0, 0, 0]; give a direction"));
-    }
-    for (int k = 0; k < 3; k++)
-        axis[k] /= largest; /* first, so that no square leaves the range of double */
-    double length = sqrt(tac_dot(axis, axis));
-    for (int k = 0; k < 3; k++)
-        axis[k] /= length;
+    tac_where(place, where, "axis");
+    TAC_TRY(tac_scene_direction(reader, place, motion->axis));
     if (axis[0] != 0 || axis[1] != 0)
         reader->leaves_plane = true;
     tac_where(place, where, "path");

@@ -167,7 +167,7 @@ static void add_shell(const struct tac_reader *reader, const struct tac_body *bo
     const struct tac_local_mesh *mesh = reader->scene->mesh;
     double p[3][3];
     if (body->mass > 0) {
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+        for (tac_lid i = body->vertex_begin; i < body->vertex_end - body->anchors - body->pins; i++) {
             memcpy(p[0], mesh->x + 3 * (size_t)i, sizeof p[0]);
             tac_moments_add(sums, body->mass, TAC_MOMENTS_POINT, (const double(*)[3])p);
         }
@@ -202,11 +202,40 @@ static void find_middle(const struct tac_reader *reader, const struct tac_body *
     const double *x = reader->scene->mesh->x;
     for (int k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end; i++) {
+        for (tac_lid i = body->vertex_begin; i < body->vertex_end - body->anchors - body->pins; i++) {
             low = fmin(low, x[3 * (size_t)i + (size_t)k]);
             high = fmax(high, x[3 * (size_t)i + (size_t)k]);
         }
         middle[k] = .5 * low + .5 * high;
+    }
+}
+
+/* Sets z: an impulse j at x along n changes sum z_i^2 |j|^2 / 2 of the body's energy, z_0 by its centre, the others by
+ * its axes. */
+static void inverse_roots(const struct tac_rigid_body *rigid, const double x[3], double z[4])
+{
+    double arm[3];
+    tac_sub(arm, x, rigid->center);
+    z[0] = 1 / sqrt(rigid->mass);
+    for (int k = 0; k < 3; k++)
+        z[1 + k] = tac_dot(rigid->axis[k], arm) / sqrt(rigid->second[k]);
+}
+
+/* Gives points of joints their c_j: together they count as much as the surface, each as much as the others, however far
+ * it is from the centre. A joint acts all the time, so its points have more than those of the surface. */
+static void weigh_anchors(const struct tac_local_mesh *mesh, const struct tac_body *body,
+                          const struct tac_rigid_body *rigid)
+{
+    const tac_lid end = body->vertex_end - body->pins, first = end - body->anchors;
+    struct tac_accum sum = {0};
+    double z[4];
+    for (tac_lid v = body->vertex_begin; v < first && first < end; v++) {
+        inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
+        tac_accum_add(&sum, mesh->mass[v] * (z[0] * z[0] + tac_dot(z + 1, z + 1)));
+    }
+    for (tac_lid v = first; v < end; v++) {
+        inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
+        mesh->mass[v] = tac_accum_value(&sum) / (body->anchors * (z[0] * z[0] + tac_dot(z + 1, z + 1)));
     }
 }
 
@@ -220,11 +249,10 @@ static void share_mass(struct tac_reader *reader, const struct tac_body *body, c
     double g[4][4], bound = 0;
     struct tac_accum sums[4][4];
     memset(sums, 0, sizeof sums);
+    weigh_anchors(mesh, body, rigid);
     for (tac_lid v = body->vertex_begin; v < body->vertex_end; v++) {
-        double arm[3], z[4] = {1 / sqrt(rigid->mass), 0, 0, 0};
-        tac_sub(arm, mesh->x + 3 * (size_t)v, rigid->center);
-        for (int k = 0; k < 3; k++)
-            z[1 + k] = tac_dot(rigid->axis[k], arm) / sqrt(rigid->second[k]);
+        double z[4];
+        inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
         for (int i = 0; i < 4; i++)
             for (int j = i; j < 4; j++)
                 tac_accum_add(&sums[i][j], mesh->mass[v] * z[i] * z[j]);

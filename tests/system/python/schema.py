@@ -39,11 +39,12 @@ def same(keys, function, what, also=()):
 
 def signatures():
     top, of = SCHEMA["properties"], {name: set(part.get("properties", ())) for name, part in SCHEMA["definitions"].items()}
-    same(set(top) - {"format", "time", "materials", "bodies", "motions", "loads"} | set(top["time"]["properties"]), tactus.Scene.__init__, "Scene()")
+    same(set(top) - {"format", "time", "materials", "bodies", "motions", "loads", "joints"} | set(top["time"]["properties"]), tactus.Scene.__init__, "Scene()")
     same(of["material"] | {"name"}, tactus.Scene.material, "material()")
     same(of["body"], tactus.Scene.body, "body()")
     same(of["motion"], tactus.Scene.motion, "motion()")
     same(of["load"], tactus.Scene.add_load, "load()")
+    same(of["joint"], tactus.Scene.joint, "joint()")
     for name, known in tactus.scene.KEYS.items():
         keys = set(top[name]["properties"]) if name in top else of[name] if name in of else set(SCHEMA["definitions"]["motion"]["properties"][name]["properties"])
         expect(keys == known, f"{name}: the schema and Python differ in {sorted(keys ^ known)}")
@@ -72,7 +73,7 @@ def mesh(spec):
 def build(data):
     """The scene by the package's functions."""
     data = copy.deepcopy(data)
-    top = {key: value for key, value in data.items() if key not in ("format", "time", "materials", "bodies", "motions", "loads")}
+    top = {key: value for key, value in data.items() if key not in ("format", "time", "materials", "bodies", "motions", "loads", "joints")}
     pairs, ignore = (top.get("contact", {}).pop(key, None) for key in ("pairs", "ignore"))
     s = tactus.Scene(**data["time"], **top)
     for law in pairs or []:
@@ -87,6 +88,8 @@ def build(data):
         s.motion(**motion)
     for load in data.get("loads", []):
         s.load(**load)
+    for joint in data.get("joints", []):
+        s.joint(**joint)
     return s
 
 

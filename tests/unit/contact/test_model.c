@@ -1,7 +1,7 @@
 /* The layer stack of penalty layers against its formulas (docs/explanation/method.md, Penalty layers): tables, a pair's
  * thickness, period and bottom, layer groups, what is a pair. All ways of finding contacts share the model, so no test
  * of equality sees an error in it. */
-#include "contact/model.h"
+#include "contact/limits.h"
 #include "unit/elements/support.h"
 
 static const char materials[] = "'light': {'density': 0.1, 'stretch': {'model': 'cst', 'stiffness': 9}},"
@@ -197,6 +197,47 @@ static void test_refusals(void)
     }
 }
 
+/* The pairs of a hinge with limits: what lists them, their keys, and where their layers begin and end. */
+static void test_joint(void)
+{
+    struct tac_scene *scene = read_scene(
+        "",
+        "{'name': 'door', 'rigid': {'mass': 3}, 'mesh': {'kind': 'box', 'size': [0.4, 0.6, 0.1], 'cells': [1, 1, 1]}}",
+        ", 'joints': [{'name': 'hinge', 'kind': 'hinge', 'a': {'body': 'door', 'at': [-0.2, 0, 0]}, 'b': {'body': "
+        "null},"
+        " 'axis': [0, 1, 0], 'span': 0.5, 'slack': 0.002, 'stiffness': 700, 'limits': [-30, 90]}]");
+    struct tac_model *m = NULL;
+    struct tac_limit limit = {0};
+    const struct tac_joint *joint = &scene->settings->joint[0];
+    int count = 0;
+    if (tac_model_create(&ctx, scene, &m)) {
+        printf("no model: %s\n", ctx.error);
+        exit(1);
+    }
+    for (; tac_limits_next(m, &limit); count++) {
+        const double most = count < 2 ? 0.002 : 2 * 0.5 * sin(TAC_PI / 6);
+        struct tac_form form;
+        tac_lid v[4];
+        tac_model_form(m, limit.type, limit.v, &form);
+        tac_key_vertices(scene, limit.key, v);
+        CHECK(limit.type == TAC_PAIR_JOINT && tac_key_type(limit.key) == TAC_PAIR_JOINT, "the type of pair %d", count);
+        CHECK(v[0] == limit.v[0] && v[1] == limit.v[1] && v[0] == joint->end[0].point[count] &&
+                  v[1] == joint->end[1].point[count],
+              "the points of pair %d", count);
+        CHECK(tac_model_is_pair(m, TAC_PAIR_JOINT, v), "pair %d is one", count);
+        CHECK(fabs(form.radius + most) < 1e-15, "pair %d opens by %.17g m at most", count, -form.radius);
+        CHECK(fabs(form.thickness - 0.002 * (1 - 0x1p-10)) < 1e-18, "its layers are %.17g m thick", form.thickness);
+        CHECK(form.stiffness == 700 && form.law->e2 == 0, "its law");
+        v[1] = 0;
+        CHECK(!tac_model_is_pair(m, TAC_PAIR_JOINT, v), "a point and a vertex of the mesh are none");
+    }
+    CHECK(count == 3, "%d pairs", count);
+    CHECK(m->w_ever[joint->end[1].point[0]] == 0 && m->w_ever[joint->end[0].point[0]] > 1 / 3.,
+          "a point of the world never moves, one of the door has a share of its mass");
+    tac_model_destroy(&m);
+    tac_scene_destroy(&scene);
+}
+
 int main(void)
 {
     test_model(", 'contact': {'thickness': 0.02, 'stiffness': 100, 'ignore': [['alone', 'low']]}");
@@ -205,6 +246,7 @@ int main(void)
     test_model(", 'contact': {'thickness': 0.5, 'stiffness': 3, 'stiffness_exponent': 2, 'thickness_exponent': 0.3, "
                "'min_period_s': 1e-6,"
                " 'ignore': [['alone', 'low']]}, 'clocks': {'mode': 'free'}");
+    test_joint();
     test_refusals();
     return check_result();
 }

@@ -27,6 +27,17 @@ BASE = scenes.scene(
 FINS = {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]],
         "triangles": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}
 
+DIE = "bodies.2=" + json.dumps({"name": "die", "rigid": {"mass": 1}, "mesh": {"kind": "cube", "edge": 1}, "position": [0, 9, 0]})
+
+
+def joined(pattern, kind="ball", a=None, b=None, more=(), **keys):
+    """A joint between a die and the world, otherwise than it may be."""
+    joint = {"name": "j", "kind": kind, "a": a or {"body": "die", "at": [0, 9, 0]}, "b": b or {"body": None}, "slack": 0.01, **keys}
+    return [DIE, *more, "joints=" + json.dumps([joint])], r"joints" + pattern
+
+
+HINGE = {"kind": "hinge", "axis": [0, 0, 1], "span": 0.1}
+
 # What --set does to the base scene, and what the sentence must say.
 REFUSED = [
     # rigid bodies
@@ -62,6 +73,38 @@ REFUSED = [
      r"output\.histories\[0\]: is of a rigid body"),
     (["bodies.dust.1.rigid=true", "clocks.rigid_s=1e-300"], r"clocks\.rigid_s: is 1e-300 s, under 2\^12 quanta"),
     ("clocks.turn=0.1", r"clocks\.turn: is 0\.1; it must be"),
+    # joints
+    joined(r"\[0\]\.kind: \"slider\": is no known value; known: ball, hinge, weld", kind="slider"),
+    joined(r"\[0\]\.slack: is 0; it must be", slack=0),
+    joined(r"\[0\]\.a\.body: \"dye\" is no body of the scene", a={"body": "dye", "at": [0, 9, 0]}),
+    joined(r"\[0\]\.a\.body: is null, which means the world; only b\.body may be null", a={"body": None, "at": [0, 9, 0]}),
+    joined(r"\[0\]\.a: needs \"at\", the place", a={"body": "die"}),
+    joined(r"\[0\]\.a: has \"at\" and \"vertex\"", a={"body": "die", "at": [0, 9, 0], "vertex": 1}),
+    joined(r"\[0\]\.a: has \"vertex\", but \"die\" is rigid", a={"body": "die", "vertex": 1}, b={"body": None, "at": [0, 9, 0]}),
+    joined(r"\[0\]\.b: has \"at\", but \"sheet\" is not rigid", b={"body": "sheet"}),
+    joined(r"\[0\]\.b: has vertex 9, but \"sheet\" has vertices 0 to 8", b={"body": "sheet", "vertex": 9}),
+    joined(r"\[0\]\.b: is the world, which has no vertices", b={"body": None, "vertex": 1}),
+    joined(r"\[0\]: joins two vertices", a={"body": "sheet", "vertex": 1}, b={"body": "floor", "vertex": 1}),
+    joined(r"\[0\]: ties a vertex to the world", a={"body": "sheet", "vertex": 1}, b={"body": None, "at": [0, 0, 0]}),
+    joined(r"\[0\]: joins \"die\" with itself", b={"body": "die"}),
+    joined(r"\[0\]: starts with its sides 0\.5 m apart, and its slack is 0\.01 m", b={"body": None, "at": [0, 9.5, 0]}),
+    joined(r"\[0\]\.span: is of hinges and welds", span=1),
+    joined(r"\[0\]: is a weld and needs \"span\"", kind="weld"),
+    joined(r"\[0\]: is a hinge and needs \"axis\"", kind="hinge", span=1),
+    joined(r"\[0\]\.axis: is \[0, 0, 0\]", **{**HINGE, "axis": [0, 0, 0]}),
+    joined(r"\[0\]\.b: is a vertex of \"sheet\", which only a joint of kind \"ball\"", b={"body": "sheet", "vertex": 1}, **HINGE),
+    joined(r"\[0\]\.limits: are the angles of a hinge", limits=[-1, 1]),
+    joined(r"\[0\]\.limits: are from 10 to 20 degrees, but the angle is 0 at the start", **HINGE, limits=[10, 20]),
+    joined(r"\[0\]\.limits: let the hinge turn by 320 degrees", **HINGE, limits=[-160, 160]),
+    joined(r"\[0\]\.motor: turns a hinge, and \"kind\" is \"ball\"", motor={"torque": 1}),
+    joined(r"\[0\]\.motor: must have either \"torque\", \"speed\" or \"position\"", **HINGE, motor={}),
+    joined(r"\[0\]\.motor: must have either .*, only one of them", **HINGE, motor={"torque": 1, "speed": 1, "most": 1}),
+    joined(r"\[0\]\.motor: has \"speed\" and needs \"most\"", **HINGE, motor={"speed": 1}),
+    joined(r"\[0\]\.motor: has \"position\" and needs \"stiffness\"", **HINGE, motor={"position": 1}),
+    joined(r"\[0\]\.motor\.most: has no meaning for a motor with \"torque\"", **HINGE, motor={"torque": 1, "most": 1}),
+    joined(r"\[0\]\.motor: needs a period of .* s, under 2\^12 quanta", **HINGE, motor={"position": 1, "stiffness": 1e30}),
+    joined(r": are not possible with integrator\.kind implicit yet", more=["integrator={\"kind\":\"implicit\",\"step_s\":0.01}"]),
+    ([DIE, "joints=[{\"name\":\"\"}]"], r"joints\[0\]\.kind: is missing"),
     # unknown keys, nearest known one
     ("gravty=[0,0,0]", r"gravty: is no known key; did you mean \"gravity\"\?"),
     ("contact.fricton=0.4", r"contact\.fricton: is no known key; did you mean \"friction\"\?"),

@@ -113,6 +113,15 @@ def good(probe):
                          "mesh": {"kind": "cube", "edge": 0.5}},
                         {"name": "plain", "rigid": False, "mass": 1, "position": [6, 0, 0],
                          "mesh": {"kind": "points", "vertices": [[0, 0, 0], [1, 0, 0]]}}])
+    die = {"name": "die", "rigid": {"mass": 1}, "mesh": {"kind": "cube", "edge": 0.5}}
+    hinge = {"kind": "hinge", "axis": [0, 0, 2], "span": 0.2, "slack": 0.01, "a": {"body": "die", "at": [0.25, 0, 0]}}
+    yield scene(bodies=[die, {**die, "name": "other", "position": [1, 0, 0]}, {"name": "dust", "mass": 1, "mesh": {"kind": "points", "vertices": [[0, 2, 0]]}}],
+                joints=[{"name": "knee", **hinge, "b": {"body": "other"}, "limits": [-10, 30], "stiffness": 100, "restitution": 0.5,
+                         "motor": {"position": 20, "stiffness": 3, "damping": 0.1, "most": 2, "path": [[0, 0], [0.5, 1]]}},
+                        {"name": "elbow", **hinge, "b": {"body": None}, "motor": {"speed": -3, "most": 1}},
+                        {"name": "hip", **hinge, "b": {"body": None, "at": [0.25, 0.001, 0]}, "motor": {"torque": 1}},
+                        {"name": "glue", "kind": "weld", "span": 0.1, "slack": 0.01, "a": {"body": "other", "at": [1, 0, 0]}, "b": {"body": "die"}},
+                        {"name": "leash", "kind": "ball", "slack": 0.01, "a": {"body": "dust", "vertex": 0}, "b": {"body": "die", "at": [0, 2, 0]}}])
     start = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     content, digest = moving([start, [[x, y + 0.25, z] for x, y, z in start]])
     probe.write("meshes/moving.mdd", content)

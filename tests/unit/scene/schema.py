@@ -48,6 +48,10 @@ ONLY_READER = {
     r"has no tetrahedra|the body.s material has no .solid": "meshes and materials of solids, seen over two objects",
     r"is no multiple of": "a relation of two numbers",
     r"add up to .*; they must add up to 1": "a sum",
+    r"is the name of another joint": "names are unique",
+    r"starts with its sides|starts at the end of its .limits|joins .* with itself|ties a vertex to the world": "geometry, and two sides",
+    r"is not rigid; give a vertex|is rigid; give the place|has vertex \d+, but|b: needs .at.": "a body, seen over two objects",
+    r"let the hinge turn by|motor: needs a period of": "relations of numbers",
     r"follow\.(vertex|triangle): is \S+; it must be from 0 to": "indices within the body",
 }
 

@@ -1,0 +1,29 @@
+/* joint_pairs.h: pairs of points that a joint holds together, as limits (docs/explanation/rigid.md, Joints), for
+ * model.c and limits.c. */
+#ifndef TACTUS_CONTACT_JOINT_PAIRS_H
+#define TACTUS_CONTACT_JOINT_PAIRS_H
+
+#include "contact/model.h"
+
+/* Local. Returns the joint that holds the vertices v (2, local) together, and which of its pairs of points they are;
+ * -1: none does. */
+tac_lid tac_joint_of(const struct tac_scene *scene, const tac_lid v[2], int *pair);
+
+/* Local. The local number of point p of one side of a joint; -1: it is not on this rank. */
+static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joint, int side, int p)
+{
+    const tac_lid *point = scene->mesh->joint_point;
+    return point == NULL ? (tac_lid)scene->settings->joint[joint].end[side].point[p]
+                         : point[(2 * (size_t)joint + (size_t)side) * TAC_JOINT_POINTS + (size_t)p];
+}
+
+/* Collective. Computes bounds of h(1) over all pairs of joints, s. Refuses (TAC_ERR_INPUT) a joint whose first layer
+ * needs a period under 2^12 quanta. */
+enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *model, double *longest_s,
+                                double *shortest_s);
+
+/* Local. Fills radius, thickness, stiffness and law of *form, and *pairs, which is N_c; v: as above, a pair of a joint.
+ */
+void tac_joint_form(const struct tac_model *model, const tac_lid v[2], struct tac_form *form, double *pairs);
+
+#endif
