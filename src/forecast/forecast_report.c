@@ -357,7 +357,7 @@ enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *sce
     enum tac_err err = TAC_OK;
     struct tac_elastic *elastic = NULL;
     struct reported t = {.scene = scene, .pilot = pilot};
-    t.implicit = scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
+    t.implicit = scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS;
     if (!t.implicit)
         TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
     tac_forecast_make(scene, elastic, &t.exact);

@@ -341,6 +341,10 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
         return TAC_OK;
     tac_where_index(where, "bodies", (size_t)s->rigid[0].body);
     tac_where(place, where, "rigid");
+    if (s->integrator == TAC_INTEGRATOR_IMPACT)
+        return tac_scene_fail(reader, place,
+                              "is not possible with integrator.kind impact yet, which moves particles only; use the "
+                              "asynchronous integrator");
     if (s->integrator == TAC_INTEGRATOR_IMPLICIT)
         return tac_scene_fail(reader, place,
                               "is not possible with integrator.kind implicit yet; use the asynchronous integrator, or "
