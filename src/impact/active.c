@@ -20,8 +20,7 @@ void tac_impact_active_free(struct tac_impact *sim)
 {
     struct tac_impact_active *a = &sim->active;
     tac_instant_free(&a->instant);
-    void *const owned[] = {a->row, a->push,   a->first, a->id,    a->v,
-                           a->a,   a->middle, a->end,   a->space, a->found};
+    void *const owned[] = {a->row, a->push, a->first, a->id, a->v, a->a, a->middle, a->end, a->space, a->found};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
 }

@@ -11,8 +11,8 @@
 enum tac_err tac_bounded_begin(struct tac_ctx *ctx, struct tac_bounded *p, size_t columns, size_t bodies)
 {
     enum tac_err err = TAC_OK;
-    double **const array[] = {&p->b,    &p->upper,   &p->y,       &p->gradient, &p->direction, &p->product,
-                              &p->free, &p->chopped, &p->reduced, &p->term};
+    double **const array[] = {&p->b,       &p->lower, &p->upper,   &p->y,       &p->gradient, &p->direction,
+                              &p->product, &p->free,  &p->chopped, &p->reduced, &p->term};
     p->columns = columns;
     p->bodies = bodies;
     if (columns > p->column_capacity) {
@@ -39,8 +39,8 @@ done:
 
 void tac_bounded_free(struct tac_bounded *p)
 {
-    void *const owned[] = {p->column,  p->b,    p->upper,   p->y,       p->w,    p->gradient, p->direction,
-                           p->product, p->free, p->chopped, p->reduced, p->term, p->start,    p->entry};
+    void *const owned[] = {p->column,  p->b,    p->lower,   p->upper,   p->y,    p->w,     p->gradient, p->direction,
+                           p->product, p->free, p->chopped, p->reduced, p->term, p->start, p->entry};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
     memset(p, 0, sizeof *p);
@@ -129,12 +129,13 @@ static double split(struct tac_bounded *p)
 {
     double most = 0;
     for (size_t k = 0; k < p->columns; k++) {
-        const double g = p->gradient[k], y = p->y[k], upper = p->upper[k];
-        const bool low = y <= 0, high = y >= upper;
+        const double g = p->gradient[k], y = p->y[k], lower = p->lower[k], upper = p->upper[k];
+        const bool low = y <= lower, high = y >= upper;
         p->free[k] = low || high ? 0 : g;
         p->chopped[k] = low && high ? 0 : low ? fmin(g, 0) : high ? fmax(g, 0) : 0;
-        p->reduced[k] =
-            p->free[k] > 0 ? fmin(y / p->step, g) : p->free[k] < 0 ? fmax((y - upper) / p->step, g) : 0;
+        p->reduced[k] = p->free[k] > 0   ? fmin((y - lower) / p->step, g)
+                        : p->free[k] < 0 ? fmax((y - upper) / p->step, g)
+                                         : 0;
         most = fmax(most, fabs(p->free[k] + p->chopped[k]));
     }
     return most;
@@ -143,7 +144,7 @@ static double split(struct tac_bounded *p)
 static void move(struct tac_bounded *p, double length, const double *direction)
 {
     for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = fmin(fmax(p->y[k] - length * direction[k], 0), p->upper[k]);
+        p->y[k] = fmin(fmax(p->y[k] - length * direction[k], p->lower[k]), p->upper[k]);
 }
 
 /* The largest length of a step along -direction that keeps the bounds. */
@@ -152,9 +153,9 @@ static double longest(const struct tac_bounded *p, bool leaving)
     double most = INFINITY;
     for (size_t k = 0; k < p->columns; k++) {
         const double d = p->direction[k];
-        if (d > 0 && (p->y[k] > 0 || !leaving))
-            most = fmin(most, p->y[k] / d);
-        else if (d < 0 && p->upper[k] < INFINITY)
+        if (d > 0 && (p->y[k] > p->lower[k] || !leaving))
+            most = fmin(most, (p->y[k] - p->lower[k]) / d);
+        else if (d < 0 && p->upper[k] < INFINITY && (p->y[k] < p->upper[k] || !leaving))
             most = fmin(most, (p->y[k] - p->upper[k]) / d);
     }
     return most;
@@ -238,12 +239,12 @@ bool tac_bounded_solve(struct tac_bounded *p)
 {
     make_entries(p);
     for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = fmin(fmax(p->y[k], 0), p->upper[k]);
+        p->y[k] = fmin(fmax(p->y[k], p->lower[k]), p->upper[k]);
     if (p->columns == 1) {
         const struct tac_column *c = p->column;
-        const double square = (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) +
-                              (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
-        p->y[0] = square > 0 ? fmin(fmax(p->b[0] / square, 0), p->upper[0]) : 0;
+        const double square =
+            (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
+        p->y[0] = square > 0 ? fmin(fmax(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
         go(p, p->y);
         return true;
     }

@@ -1,14 +1,14 @@
 /* bounded.h: solves the quadratic problems of impact, with bounds (docs/reference/impact.md, Solver):
  *
- *     y = argmin over 0 <= y <= upper of 1/2 |F y|^2 - b.y
+ *     y = argmin over lower <= y <= upper of 1/2 |F y|^2 - b.y
  *
  * A column of F acts on one or two bodies, with three numbers on each. The method is MPRGP (Dostal and Schoeberl 2005):
  * conjugate gradients among the numbers that are between their bounds, with steps that let numbers reach a bound or
- * leave it. All sums are free of order (base/evenly.h), so the result depends neither on the order of columns and bodies
- * nor on mirroring.
+ * leave it. All sums are free of order (base/evenly.h), so the result depends neither on the order of columns and
+ * bodies nor on mirroring.
  *
  *     struct tac_bounded p = {0};
- *     TAC_TRY(tac_bounded_begin(ctx, &p, columns, bodies));       then fill column, b, upper, y
+ *     TAC_TRY(tac_bounded_begin(ctx, &p, columns, bodies));       then fill column, b, lower, upper, y
  *     if (tac_bounded_solve(&p)) ... p.y, p.w
  *     tac_bounded_free(&p);
  */
@@ -24,11 +24,11 @@ struct tac_column {
 
 struct tac_bounded {
     size_t columns, bodies, column_capacity, body_capacity;
-    struct tac_column *column; /* owned, (columns) */
-    double *b, *upper, *y;     /* owned, (columns): upper may be INFINITY; y: start and result */
-    double *w;                 /* owned, (bodies, 3): F y of the result */
-    double tolerance;          /* of the projected gradient, largest component */
-    int64_t iterations;        /* of all solves so far */
+    struct tac_column *column;     /* owned, (columns) */
+    double *b, *lower, *upper, *y; /* owned, (columns): upper may be INFINITY; y: start and result */
+    double *w;                     /* owned, (bodies, 3): F y of the result */
+    double tolerance;              /* of the projected gradient, largest component */
+    int64_t iterations;            /* of all solves so far */
 
     /* work: owned, (columns), but for those of bodies */
     double *gradient, *direction, *product, *free, *chopped, *reduced;

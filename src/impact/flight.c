@@ -24,6 +24,23 @@ static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *ne
     return false;
 }
 
+/* Do two particles keep this distance in a flight, by far more than rounding errors? Most do, and this is much faster
+ * than tac_advance_safely(), which decides in all other cases. */
+static bool keep_apart(const double x[4][3], const double p[4][3], double distance)
+{
+    double r[3], q[3], size = 0;
+    for (int c = 0; c < 3; c++) {
+        r[c] = x[0][c] - x[1][c];
+        q[c] = p[0][c] - p[1][c];
+        size += fabs(x[0][c]) + fabs(x[1][c]) + fabs(p[0][c]) + fabs(p[1][c]);
+    }
+    const double square = tac_dot(q, q), share = square > 0 ? tac_clamp01(-tac_dot(r, q) / square) : 0;
+    for (int c = 0; c < 3; c++)
+        r[c] += share * q[c];
+    distance += 1e-9 * (distance + size);
+    return tac_dot(r, r) > distance * distance;
+}
+
 /* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
 static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, bool near_too)
 {
@@ -40,6 +57,8 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
     if (!(gap > floor))
         return tac_impact_active_add(sim, pair, &near);
     tac_impact_gather(sim->p, pair->v, n, p);
+    if (pair->type == TAC_PAIR_VERTEX_VERTEX && keep_apart(x, p, pair->radius + floor))
+        return TAC_OK;
     if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) < 1)
         return tac_impact_active_add(sim, pair, &near);
     return TAC_OK;
@@ -94,7 +113,8 @@ static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, 
     tac_near_pair(pair->type, x, &near);
     const double gap = near.d - pair->radius, least = fmin(gap, FLOOR_OF_RIM * pair->thickness);
     tac_near_pair(pair->type, end, &near);
-    sim->part.least_gap = fmin(sim->part.least_gap, near.d - pair->radius);
+    if (near.d - pair->radius < pair->thickness) /* which pairs farther away are in the list is left to the list */
+        sim->part.least_gap = fmin(sim->part.least_gap, near.d - pair->radius);
     if (near.d - pair->radius < least * (1 - SLACK))
         *missing = least - (near.d - pair->radius);
     if (*missing > 0 || !turns(pair, p))

@@ -31,8 +31,8 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
     struct tac_impact *sim = state;
     int64_t ask[2] = {step->ask_stop, step->ask_save};
     const double h = sim->scene->settings->impact.step_s;
-    TAC_TRY(tac_steps_check_limit(sim->ctx, sim->scene, h, tac_scene_grid(sim->scene, h, sim->step + 1), limit,
-                                  TAC_WHO));
+    TAC_TRY(
+        tac_steps_check_limit(sim->ctx, sim->scene, h, tac_scene_grid(sim->scene, h, sim->step + 1), limit, TAC_WHO));
     TAC_TRY(tac_impact_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
     TAC_TRY(tac_impact_over_ranks(sim, ask, 2, MPI_INT64_T, MPI_MAX));

@@ -75,6 +75,7 @@ struct tac_impact_search {
     struct tac_vertex_state state;
     struct tac_scripts scripts;
     struct tac_along *along; /* owned */
+    double radius;           /* m: of the smallest particle */
     size_t count, capacity;
     struct tac_impact_pair *pair; /* owned: in no order */
 };
@@ -107,19 +108,19 @@ struct tac_impact {
 
     /* state */
     tac_time now;
-    int64_t step;       /* the step that ended at `now` */
-    double *x, *v;      /* owned, (count, 3): m, m/s */
-    double *own_v;      /* owned by `v` on one rank, else (owned, 3) */
-    double *impulse;    /* owned, (owned, 3): of contact, since it was last set to 0, N s */
+    int64_t step;    /* the step that ended at `now` */
+    double *x, *v;   /* owned, (count, 3): m, m/s */
+    double *own_v;   /* owned by `v` on one rank, else (owned, 3) */
+    double *impulse; /* owned, (owned, 3): of contact, since it was last set to 0, N s */
     struct tac_impact_scripts scripts;
     struct tac_impact_books books;
 
     /* of the present part of a step */
     struct {
         tac_time from, to;
-        double h;               /* s */
+        double h;                  /* s */
         double fastest, supported; /* the largest velocity times the root of mass, at the start and in a support */
-        double floor;           /* m/s: slower approaches are rounding errors */
+        double slow;               /* m/s: what forces give in the part */
         int64_t corrections;
         double least_gap; /* of rows at its end, m */
         bool fails;       /* it must be halved */
@@ -144,8 +145,8 @@ void tac_impact_destroy(struct tac_impact **sim);
 
 /* ---- steps: impact_step.c ---- */
 
-/* Collective. Goes on to the end of the next step, or to `limit` where the two differ by rounding only. TAC_ERR_RUN: the
- * step, or one of its parts, could not be made. */
+/* Collective. Goes on to the end of the next step, or to `limit` where the two differ by rounding only. TAC_ERR_RUN:
+ * the step, or one of its parts, could not be made. */
 enum tac_err tac_impact_step(struct tac_impact *sim, tac_time limit);
 
 /* ---- the book: impact_book.c ---- */
@@ -177,8 +178,8 @@ tac_lid tac_impact_vertex(const struct tac_impact *sim, tac_gid id);
 /* Collective. Combines the values of all ranks. */
 enum tac_err tac_impact_over_ranks(const struct tac_impact *sim, void *value, int count, MPI_Datatype type, MPI_Op op);
 
-/* impact_ghosts.c. Collective; local on one rank. Create the halo; get all data of ghosts, or one array (count, 3), from
- * their owners; keep the ghosts of the present pairs. */
+/* impact_ghosts.c. Collective; local on one rank. Create the halo; get all data of ghosts, or one array (count, 3),
+ * from their owners; keep the ghosts of the present pairs. */
 enum tac_err tac_impact_ghosts_create(struct tac_impact *sim);
 void tac_impact_ghosts_destroy(struct tac_impact *sim);
 enum tac_err tac_impact_ghosts_refresh(struct tac_impact *sim);
@@ -218,8 +219,8 @@ enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine,
 enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh);
 enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 
-/* impact_book.c. Local. Enter what the last call of an operator has done, from `before` to `after` (bodies); what forces
- * do because the impulses of the two supports differ; and loads. */
+/* impact_book.c. Local. Enter what the last call of an operator has done, from `before` to `after` (bodies); what
+ * forces do because the impulses of the two supports differ; and loads. */
 void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);

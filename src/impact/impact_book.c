@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The velocity of a row along the direction of its friction, over s. */
-static double slide_speed(const struct tac_impact_row *row, const double *v)
+/* The velocity of a row along a direction of its friction, over s. */
+static double slide_speed(const struct tac_impact_row *row, int which, const double *v)
 {
     double slip[3];
     tac_row_slip(row, v, slip);
-    return tac_dot(row->tangent, slip) / row->s;
+    return tac_dot(row->tangent[which], slip) / row->s;
 }
 
 /* An impulse takes minus itself times the mean velocity of the row before and after it. What moves by a script is no
@@ -25,20 +25,21 @@ static void enter(struct tac_impact_books *b, const struct tac_impact_row *row, 
     const double along = .5 * (tac_row_speed(row, before) + tac_row_speed(row, after)) + row->u;
     tac_accum_add(&b->lost, -row->lambda * along);
     tac_accum_add(&b->work, -row->lambda * row->u);
-    if (row->slide == 0)
-        return;
-    const double across = .5 * (slide_speed(row, before) + slide_speed(row, after));
-    tac_accum_add(&b->lost, -row->slide * across);
-    tac_accum_add(&b->friction, -row->slide * across);
-    tac_accum_add(&b->work, -row->slide * (tac_dot(row->tangent, row->other) / row->s));
+    for (int i = 0; i < 2; i++) {
+        if (row->slide[i] == 0)
+            continue;
+        const double across = .5 * (slide_speed(row, i, before) + slide_speed(row, i, after));
+        tac_accum_add(&b->lost, -row->slide[i] * across);
+        tac_accum_add(&b->friction, -row->slide[i] * across);
+        tac_accum_add(&b->work, -row->slide[i] * (tac_dot(row->tangent[i], row->other) / row->s));
+    }
 }
 
 void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after)
 {
     const struct tac_impact_active *a = &sim->active;
     for (size_t k = 0; k < a->rows && sim->ctx->rank == 0; k++)
-        if (a->row[k].lambda != 0)
-            enter(&sim->books, &a->row[k], before, after);
+        enter(&sim->books, &a->row[k], before, after);
 }
 
 /* Forces do the work h a.middle, and in velocities a quarter of h a times the difference of the two impulses more. */
@@ -47,14 +48,13 @@ void tac_impact_enter_difference(struct tac_impact *sim)
     const struct tac_impact_active *a = &sim->active;
     for (size_t k = 0; k < a->rows && sim->ctx->rank == 0; k++) {
         const struct tac_impact_row *row = &a->row[k];
-        double apart[2][3] = {{0}}, work = 0;
+        double apart[2][3] = {{0}}, second[3], work = 0;
         for (int i = 0; i < 2; i++)
             for (size_t c = 0; c < 3 && row->body[i] >= 0; c++)
                 apart[i][c] = row->inverse[i] * a->a[3 * (size_t)row->body[i] + c];
-        for (int c = 0; c < 3; c++) {
-            const double second = (row->n[c] * row->lambda + row->tangent[c] * row->slide) / row->s;
-            work += (apart[0][c] - apart[1][c]) * (second - a->first[k][c]);
-        }
+        tac_row_push(row, second);
+        for (int c = 0; c < 3; c++)
+            work += (apart[0][c] - apart[1][c]) * (second[c] - a->first[k][c]);
         if (work != 0)
             tac_accum_add(&sim->books.lost, -.25 * sim->part.h * work);
     }

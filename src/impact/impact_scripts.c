@@ -1,5 +1,5 @@
-/* impact_scripts.c: moves scripted vertices in a part of a step. A vertex is scripted in a part if its motion holds it at
- * the part's start. It goes straight to where its path says, and nothing stops it. */
+/* impact_scripts.c: moves scripted vertices in a part of a step. A vertex is scripted in a part if its motion holds it
+ * at the part's start. It goes straight to where its path says, and nothing stops it. */
 #include "impact/impact.h"
 #include <stdlib.h>
 #include <string.h>

@@ -29,8 +29,7 @@ static void accelerate(struct tac_impact *sim)
         if (l->v[0] >= sim->owned || !mesh->ever_free[l->v[0]])
             continue;
         tac_impact_gather(sim->x, l->v, 1, x);
-        const double mean =
-            tac_load_mean(sim->scene, &sim->load_times, l->load, sim->part.from + length / 2, length);
+        const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, sim->part.from + length / 2, length);
         tac_load_impulse(sim->scene, l, (const double(*)[3])x, 1, mean, push, centre);
         for (size_t c = 0; c < 3; c++)
             sim->a[3 * (size_t)l->v[0] + c] += push[0][c] / mesh->mass[l->v[0]];
@@ -70,7 +69,7 @@ static enum tac_err measure(struct tac_impact *sim)
     const enum tac_err err = tac_impact_over_ranks(sim, most, 3, MPI_DOUBLE, MPI_MAX);
     sim->part.fastest = sqrt(most[0]);
     sim->part.supported = sqrt(most[0]) + sim->part.h * sqrt(most[1]);
-    sim->part.floor = REST * sim->part.h * sqrt(most[2]);
+    sim->part.slow = sim->part.h * sqrt(most[2]);
     return err;
 }
 
@@ -89,7 +88,8 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to)
     aim(sim, true);
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
-    sim->active.instant.floor = sim->part.floor;
+    sim->active.instant.floor = REST * sim->part.slow;
+    sim->active.instant.slow = sim->part.slow;
 done:
     return err;
 }
@@ -100,12 +100,11 @@ done:
 static void keep_pushes(struct tac_impact *sim)
 {
     struct tac_impact_active *a = &sim->active;
-    for (size_t k = 0; k < a->rows; k++)
-        for (int c = 0; c < 3; c++) {
-            const struct tac_impact_row *row = &a->row[k];
-            a->first[k][c] = (row->n[c] * row->lambda + row->tangent[c] * row->slide) / row->s;
+    for (size_t k = 0; k < a->rows; k++) {
+        tac_row_push(&a->row[k], a->first[k]);
+        for (int c = 0; c < 3; c++)
             a->push[k][c] += a->first[k][c];
-        }
+    }
 }
 
 /* Impact: the vertices get the velocities after it. */

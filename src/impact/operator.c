@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAC_ROUNDING 0x1p-46  /* of velocities: no problem is solved to less than this part of the largest */
-#define TAC_SETTLED 1e-9      /* of the largest impulse: so little it may change in the last pass of friction */
+#define TAC_ROUNDING 0x1p-46 /* of velocities: no problem is solved to less than this part of the largest */
+/* Where energy is lost anyhow, errors of impulses only leave a little speed, which the next step takes. */
+#define TAC_SLACK 1000
+#define TAC_SETTLED 1e-7 /* of the largest impulse: so little it may change in the last pass of friction */
 enum { REFLECTIONS_PER_ROW = 10 };
 
 /* ---- life ---- */
@@ -90,7 +92,7 @@ static enum tac_err solve(struct tac_instant *in)
     double most = 0;
     for (size_t k = 0; k < p->columns; k++)
         most = fmax(most, fabs(p->b[k]));
-    p->tolerance = fmax(in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
+    p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
     const int64_t before = p->iterations;
     const bool solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
@@ -111,6 +113,7 @@ enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, siz
         const struct tac_impact_row *row = &in->row[list[k]];
         p->column[k] = column_of(in, row);
         p->b[k] = -times * (tac_row_speed(row, v) + row->u);
+        p->lower[k] = 0;
         p->upper[k] = INFINITY;
         p->y[k] = 0;
     }
@@ -129,16 +132,20 @@ void tac_instant_push(const struct tac_instant *in, double scale, double *v)
 
 /* ---- friction ---- */
 
-/* Sets the directions of friction of n rows: against their slip at v. */
+/* Sets the directions of friction of n rows that have none: against their slip at v, and across it. Returns whether
+ * some row has them. */
 static bool aim_friction(struct tac_instant *in, const uint32_t *list, size_t n, const double *v)
 {
     bool any = false;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         double slip[3];
-        memset(row->tangent, 0, sizeof row->tangent);
         if (!(row->friction > 0))
             continue;
+        if (row->rubs) {
+            any = true;
+            continue;
+        }
         tac_row_slip(row, v, slip);
         const double along = tac_dot(slip, row->n);
         for (int c = 0; c < 3; c++)
@@ -146,75 +153,91 @@ static bool aim_friction(struct tac_instant *in, const uint32_t *list, size_t n,
         const double length = sqrt(tac_dot(slip, slip));
         if (!(length / row->s > TAC_ROUNDING * in->fastest))
             continue;
-        any = true;
+        any = row->rubs = true;
         for (int c = 0; c < 3; c++)
-            row->tangent[c] = -slip[c] / length;
+            row->tangent[0][c] = -slip[c] / length;
+        tac_cross(row->tangent[1], row->n, row->tangent[0]);
     }
     return any;
 }
 
-static bool rubs(const struct tac_impact_row *row, double limit)
+static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t n)
 {
-    return limit > 0 && (row->tangent[0] != 0 || row->tangent[1] != 0 || row->tangent[2] != 0);
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->rubs = false;
+        memset(row->tangent, 0, sizeof row->tangent);
+        memset(row->slide, 0, sizeof row->slide);
+    }
 }
 
-static void write_friction(struct tac_instant *in, const struct tac_impact_row *row, const double *v, double limit,
-                           size_t k)
+/* Column k: friction along one of the two directions. */
+static void write_friction(struct tac_instant *in, const struct tac_impact_row *row, int which, const double *v,
+                           double limit, size_t k)
 {
     struct tac_bounded *p = &in->problem;
+    const double *t = row->tangent[which];
     double slip[3];
     p->column[k] = column_of(in, row);
     for (int c = 0; c < 3; c++) {
-        p->column[k].g[0][c] = row->tangent[c] * (row->inverse[0] / row->s);
-        p->column[k].g[1][c] = -(row->tangent[c] * (row->inverse[1] / row->s));
+        p->column[k].g[0][c] = t[c] * (row->inverse[0] / row->s);
+        p->column[k].g[1][c] = -(t[c] * (row->inverse[1] / row->s));
     }
     tac_row_slip(row, v, slip);
-    p->b[k] = -tac_dot(row->tangent, slip) / row->s;
+    p->b[k] = -tac_dot(t, slip) / row->s;
+    p->lower[k] = -limit;
     p->upper[k] = limit;
-    p->y[k] = fmin(row->slide, limit);
+    p->y[k] = fmin(fmax(row->slide[which], -limit), limit);
 }
 
-/* min 1/2 |v + G y + D z|^2 - r.y, y >= 0, 0 <= z <= friction times in->second of the row; `r`: with or without the r
- * of the rows. Rows get y and z (lambda and slide), and start with them. */
-static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, const double *v,
-                                        bool r)
+static double limit_of(const struct tac_instant *in, uint32_t row)
+{
+    return in->row[row].rubs ? in->row[row].friction * in->second[row] : 0;
+}
+
+/* min 1/2 |v + G y + D z|^2 - r.y, y >= 0, |z| <= friction times in->second of the row, along `directions` of its two
+ * directions; `r`: with or without the r of the rows. Rows get y and z, and start with them. */
+static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, int directions,
+                                        const double *v, bool r)
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
     const size_t bodies = number_bodies(in, list, n);
     size_t columns = n;
     for (size_t k = 0; k < n; k++)
-        columns += rubs(&in->row[list[k]], in->row[list[k]].friction * in->second[list[k]]);
+        columns += limit_of(in, list[k]) > 0 ? (size_t)directions : 0;
     TAC_TRY(tac_bounded_begin(in->ctx, p, columns, bodies));
     columns = n;
     for (size_t k = 0; k < n; k++) {
         const struct tac_impact_row *row = &in->row[list[k]];
-        const double limit = row->friction * in->second[list[k]];
         p->column[k] = column_of(in, row);
         p->b[k] = (r ? row->r : 0) - (tac_row_speed(row, v) + row->u);
+        p->lower[k] = 0;
         p->upper[k] = INFINITY;
         p->y[k] = row->lambda;
-        if (rubs(row, limit))
-            write_friction(in, row, v, limit, columns++);
+        for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
+            write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
     }
     TAC_TRY(solve(in));
     columns = n;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = p->y[k];
-        row->slide = rubs(row, row->friction * in->second[list[k]]) ? p->y[columns++] : 0;
+        for (int i = 0; i < 2; i++)
+            row->slide[i] = i < directions && limit_of(in, list[k]) > 0 ? p->y[columns++] : 0;
     }
 done:
     forget_bodies(in, bodies);
     return err;
 }
 
-/* After restitution: impulses in in->second; adds those of friction to the rows. */
+/* After restitution: impulses in in->second; adds those of friction, against the slip before, to the rows. */
 static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     enum tac_err err = TAC_OK;
+    forget_friction(in, list, n);
     if (aim_friction(in, list, n, in->start)) {
-        TAC_TRY(solve_with_friction(in, list, n, in->v, false));
+        TAC_TRY(solve_with_friction(in, list, n, 1, in->v, false));
         tac_instant_push(in, 1, in->v);
     }
     for (size_t k = 0; k < n; k++)
@@ -239,7 +262,10 @@ static enum tac_err reflect_component(struct tac_instant *in, const uint32_t *li
 {
     enum tac_err err;
     const struct tac_bounded *p = &in->problem;
+    const double slack = in->slack;
+    in->slack = 1;
     TAC_TRY(tac_instant_solve(in, list, n, in->v, 2));
+    in->slack = slack;
     const double square = tac_dot_evenly(p->w, p->w, 3 * p->bodies);
     if (!(square > 0))
         goto done;
@@ -269,8 +295,8 @@ static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t
         in->reflections++;
         TAC_TRY(tac_islands_make(in->ctx, &in->part, in->bodies, in->row, in->violated, violated));
         for (size_t i = 0; i < in->part.count; i++)
-            TAC_TRY(reflect_component(in, in->part.order + in->part.begin[i],
-                                      in->part.begin[i + 1] - in->part.begin[i]));
+            TAC_TRY(
+                reflect_component(in, in->part.order + in->part.begin[i], in->part.begin[i + 1] - in->part.begin[i]));
     }
 done:
     return err;
@@ -374,13 +400,25 @@ bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
     return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
 }
 
+/* Does no row approach faster than what forces give in a step? Then restitution would never let it rest. */
+static bool is_slow(const struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_impact_row *row = &in->row[list[k]];
+        if ((tac_row_speed(row, in->v) + row->u) * row->s < -in->slow)
+            return false;
+    }
+    return true;
+}
+
 /* Generalised reflections of one island. Impulses without friction go to in->second. */
 static enum tac_err strike_reflecting(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     enum tac_err err = TAC_OK;
     bool any = false, jammed = false;
+    const bool bounces = loses_nothing(in, list, n, false) || !is_slow(in, list, n);
     for (size_t k = 0; k < n; k++)
-        any = any || in->row[list[k]].restitution > 0;
+        any = any || (bounces && in->row[list[k]].restitution > 0);
     if (any)
         TAC_TRY(reflect(in, list, n, &jammed));
     if (any && !jammed && loses_nothing(in, list, n, false)) {
@@ -409,9 +447,11 @@ enum tac_err tac_instant_strike(struct tac_instant *in)
         const uint32_t *list = in->all.order + in->all.begin[i];
         const size_t n = in->all.begin[i + 1] - in->all.begin[i];
         for (size_t k = 0; k < n; k++) {
-            in->row[list[k]].lambda = in->row[list[k]].slide = 0;
+            in->row[list[k]].lambda = 0;
             in->first[list[k]] = in->second[list[k]] = 0;
         }
+        forget_friction(in, list, n);
+        in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
         if (find_violated(in, list, n) == 0)
             continue;
         TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
@@ -424,31 +464,42 @@ done:
 
 /* ---- support ---- */
 
+/* Are the limits of friction those of the impulses? Makes them so. */
+static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    double change = 0, most = 0;
+    for (size_t k = 0; k < n; k++) {
+        change = fmax(change, fabs(in->row[list[k]].lambda - in->second[list[k]]));
+        most = fmax(most, in->row[list[k]].lambda);
+        in->second[list[k]] = in->row[list[k]].lambda;
+    }
+    return change <= TAC_SETTLED * most;
+}
+
+/* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a
+ * support without friction. */
 enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
 {
     enum tac_err err = TAC_OK;
     const uint32_t *list = in->all.order + in->all.begin[i];
     const size_t n = in->all.begin[i + 1] - in->all.begin[i];
-    const bool friction = aim_friction(in, list, n, in->v);
+    bool settled = false;
+    in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = again ? row->lambda : 0;
-        row->slide = again ? row->slide : 0;
-        in->second[list[k]] = again ? row->lambda : 0;
+        in->second[list[k]] = row->lambda;
     }
-    if (!friction || !again)
-        TAC_TRY(solve_with_friction(in, list, n, in->v, true));
-    for (int64_t pass = 0; friction && pass < in->rule.passes; pass++) {
-        double change = 0, most = 0;
-        for (size_t k = 0; k < n && (pass > 0 || !again); k++)
-            in->second[list[k]] = in->row[list[k]].lambda;
-        TAC_TRY(solve_with_friction(in, list, n, in->v, true));
-        for (size_t k = 0; k < n; k++) {
-            change = fmax(change, fabs(in->row[list[k]].lambda - in->second[list[k]]));
-            most = fmax(most, in->row[list[k]].lambda);
-        }
-        if (change <= TAC_SETTLED * most)
+    if (!again)
+        forget_friction(in, list, n);
+    for (int64_t pass = again ? 1 : 0; pass <= in->rule.passes && !settled; pass++) {
+        TAC_TRY(solve_with_friction(in, list, n, 2, in->v, true));
+        if (pass == in->rule.passes)
             break;
+        settled = settle_limits(in, list, n);
+        go_back(in, list, n, in->v, in->start);
+        tac_instant_push(in, 1, in->start);
+        settled = aim_friction(in, list, n, in->start) ? settled : true;
     }
     tac_instant_push(in, 1, in->v);
 done:

@@ -1,5 +1,5 @@
-/* operator.h: changes velocities of bodies that touch, at one instant (docs/reference/impact.md, Operators; Smith et al.,
- * Reflections on Simultaneous Impact, 2012).
+/* operator.h: changes velocities of bodies that touch, at one instant (docs/reference/impact.md, Operators; Smith et
+ * al., Reflections on Simultaneous Impact, 2012).
  *
  * It knows rows and velocities, and neither time nor places. All problems have the form
  *
@@ -20,15 +20,18 @@
 #include <tactus/scene.h>
 
 struct tac_instant {
-    struct tac_ctx *ctx;              /* borrowed */
+    struct tac_ctx *ctx; /* borrowed */
     struct tac_impact_settings rule;
     size_t bodies, rows;
-    double *v;                        /* borrowed, (bodies, 3): times the root of mass */
-    struct tac_impact_row *row;       /* borrowed, (rows) */
+    double *v;                  /* borrowed, (bodies, 3): times the root of mass */
+    struct tac_impact_row *row; /* borrowed, (rows) */
 
     /* of an impact */
     double fastest; /* the largest |v| of a body in the scene */
     double floor;   /* m/s: slower approaches are rounding errors of supports */
+    double slow;    /* m/s: an island in which nothing approaches faster is inelastic, unless all of it is elastic */
+
+    double slack; /* times rule.tolerance: of the island that is being solved */
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
@@ -38,11 +41,11 @@ struct tac_instant {
     struct tac_islands all, part; /* of all rows; of the rows that are violated */
     struct tac_bounded problem;
     size_t body_capacity, row_capacity;
-    int32_t *local;  /* (bodies): number in the problem, or -1 */
-    int32_t *global; /* (bodies): the reverse */
-    double *start, *other;   /* (bodies, 3): velocities before an impact, and by another law */
-    uint32_t *violated;      /* (rows) */
-    double *first, *second;  /* (rows): impulses */
+    int32_t *local;         /* (bodies): number in the problem, or -1 */
+    int32_t *global;        /* (bodies): the reverse */
+    double *start, *other;  /* (bodies, 3): velocities before an impact, and by another law */
+    uint32_t *violated;     /* (rows) */
+    double *first, *second; /* (rows): impulses */
 };
 
 /* Local. Makes room for, and the islands of, the present rows. */

@@ -1,5 +1,5 @@
-/* impact_settings.c: reads the keys of the integrator for impact (docs/reference/impact.md), and refuses what it does not
- * have. */
+/* impact_settings.c: reads the keys of the integrator for impact (docs/reference/impact.md), and refuses what it does
+ * not have. */
 #include "scene/scene_read.h"
 
 #include <tactus/math.h>

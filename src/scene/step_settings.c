@@ -1,5 +1,5 @@
-/* step_settings.c: checks what a scene asks for at times, for integrators with steps of one length: their state exists at
- * the ends of steps only. */
+/* step_settings.c: checks what a scene asks for at times, for integrators with steps of one length: their state exists
+ * at the ends of steps only. */
 #include "scene/scene_read.h"
 
 #include <tactus/math.h>
@@ -55,12 +55,12 @@ enum tac_err tac_scene_check_whole_steps(struct tac_reader *reader, double h, co
     enum tac_err err = TAC_OK;
     const struct tac_settings *s = reader->scene->settings;
     if (s->discovery.mode != TAC_DISCOVER_SPECULATE)
-        TAC_TRY(tac_scene_fail(reader, "discovery.mode",
-                               "is another than \"speculate\", but %s has one mode of discovery only; leave the key out",
-                               who));
+        TAC_TRY(tac_scene_fail(
+            reader, "discovery.mode",
+            "is another than \"speculate\", but %s has one mode of discovery only; leave the key out", who));
     if (s->clocks.mode != TAC_CLOCKS_NESTED)
-        TAC_TRY(tac_scene_fail(reader, "clocks.mode",
-                               "is \"free\", but %s has one step for all; leave the key out", who));
+        TAC_TRY(
+            tac_scene_fail(reader, "clocks.mode", "is \"free\", but %s has one step for all; leave the key out", who));
     if (s->checkpoint.every_t > 0)
         TAC_TRY(check_multiple(reader, h, "output.checkpoint_every_t", s->checkpoint.every_t));
     for (tac_lid i = 0; i < s->output.history_count; i++) {

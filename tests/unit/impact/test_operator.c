@@ -1,8 +1,8 @@
-/* Operators of impact on instants by hand: balls in lines and heaps (docs/reference/impact.md, Operators). Bars are those
- * of closed forms, and of Smith et al. 2012. */
-#include "impact/operator.h"
+/* Operators of impact on instants by hand: balls in lines and heaps (docs/reference/impact.md, Operators). Bars are
+ * those of closed forms, and of Smith et al. 2012. */
 #include "base/evenly.h"
 #include "check.h"
+#include "impact/operator.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +231,7 @@ static void test_support(void)
     v[0] = 2;
     v[1] = -1;
     CHECK(tac_instant_support(&in, 0, false) == TAC_OK, "%s", ctx.error);
-    CHECK(fabs(v[0] - 1.5) < 1e-12 && fabs(row[0].slide - .5) < 1e-12, "slides: %g", v[0]);
+    CHECK(fabs(v[0] - 1.5) < 1e-12 && fabs(row[0].slide[0] - .5) < 1e-12, "slides: %g", v[0]);
 }
 
 static void test_sums(void)
