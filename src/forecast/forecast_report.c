@@ -15,8 +15,8 @@ static const double WAITS = .5;
 struct reported {
     const struct tac_scene *scene;
     const struct tac_pilot *pilot; /* NULL: none */
-    bool implicit;           /* or another one with steps */
-    const char *iterations;  /* of a step, in words */
+    bool implicit;                 /* or another one with steps */
+    const char *iterations;        /* of a step, in words */
     struct tac_forecast exact;
     /* with a pilot: */
     struct tac_span contact, newton, wall_s, memory; /* newton: iterations of a step */
@@ -330,7 +330,8 @@ static enum tac_err describe(struct tac_ctx *ctx, const struct reported *t, json
     json_t *object = json_object();
     if (t->implicit) {
         tac_json_put(&object, "steps", tac_json_real(t->exact.steps));
-        put_span(&object, t->scene->settings->integrator == TAC_INTEGRATOR_IMPACT ? "rounds" : "newton", known, t->newton);
+        put_span(&object, t->scene->settings->integrator == TAC_INTEGRATOR_IMPACT ? "rounds" : "newton", known,
+                 t->newton);
     } else {
         tac_json_put(&object, "ticks", describe_ticks(t));
         tac_json_put(&object, "speed",

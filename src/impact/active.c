@@ -85,10 +85,7 @@ enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pai
         enter_vertex(sim, pair->v[i], i, f);
     }
     pair->active = true;
-    if (f->id[0] < 0 && f->id[1] < 0) /* scripts move both */
-        a->found_count--;
-    else
-        tac_row_aim(&f->row);
+    tac_row_aim(&f->row);
 done:
     return err;
 }

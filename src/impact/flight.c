@@ -41,6 +41,30 @@ static bool keep_apart(const double x[4][3], const double p[4][3], double distan
     return tac_dot(r, r) > distance * distance;
 }
 
+/* Motions move both primitives, or one of them is fixed. */
+static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pair *pair, const double x[4][3],
+                             double gap)
+{
+    struct tac_impact_blocked *b = &sim->part.blocked;
+    double p[4][3];
+    const int n = tac_pair_vertices(pair->type);
+    tac_impact_gather(sim->p, pair->v, n, p);
+    if (tac_advance_safely(pair->type, x, p, pair->radius, FLOOR, pair->thickness, 1) == 1)
+        return;
+    sim->part.fails = true;
+    if (gap > b->gap || (gap == b->gap && pair->key > b->key))
+        return;
+    *b = (struct tac_impact_blocked){pair->key, {-1, -1, -1, -1}, gap};
+    for (int i = 0; i < n; i++)
+        b->vertex[i] = tac_scene_id(sim->scene, pair->v[i]);
+}
+
+static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair *pair)
+{
+    return tac_impact_is_body(sim, pair->v[0]) ||
+           (pair->type == TAC_PAIR_VERTEX_VERTEX && tac_impact_is_body(sim, pair->v[1]));
+}
+
 /* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
 static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, bool near_too)
 {
@@ -51,6 +75,10 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
     tac_near_pair(pair->type, x, &near);
     const double gap = near.d - pair->radius, most = pair->thickness;
     const bool rim = is_on_rim(pair, &near);
+    if (!has_body(sim, pair)) {
+        look_at_scripted(sim, pair, x, gap);
+        return TAC_OK;
+    }
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
     if (near_too && !rim && gap <= most)
         return tac_impact_active_add(sim, pair, &near);
@@ -74,6 +102,9 @@ enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh
             err = look(sim, &sim->search.pair[k], first);
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));
+    int fails = sim->part.fails;
+    TAC_TRY(tac_impact_over_ranks(sim, &fails, 1, MPI_INT, MPI_MAX));
+    sim->part.fails = fails;
     TAC_TRY(tac_impact_active_meet(sim, fresh));
 done:
     return err;

@@ -48,6 +48,13 @@ struct tac_impact_script {
     double target[3]; /* where this part takes it, m */
 };
 
+/* A pair that nothing can keep apart: motions bring it together. */
+struct tac_impact_blocked {
+    uint64_t key;
+    tac_gid vertex[4];
+    double gap; /* m; INFINITY: there is none */
+};
+
 /* A row that a rank has found, with its bodies. */
 struct tac_impact_found {
     struct tac_impact_row row;
@@ -117,13 +124,14 @@ struct tac_impact {
 
     /* of the present part of a step */
     struct {
-        tac_time from, to;
+        tac_time from, to, told;   /* by the grid of steps; told: its end as the state and the record have it */
         double h;                  /* s */
         double fastest, supported; /* the largest velocity times the root of mass, at the start and in a support */
         double slow;               /* m/s: what forces give in the part */
         int64_t corrections;
-        double least_gap; /* of rows at its end, m */
-        bool fails;       /* it must be halved */
+        double least_gap;                  /* of rows at its end, m */
+        bool fails;                        /* it must be halved */
+        struct tac_impact_blocked blocked; /* of this rank, the nearest */
     } part;
     double *a, *p, *before; /* owned, (count, 3): m/s^2; displacements, m; velocities at the part's start */
     struct tac_impact_search search;

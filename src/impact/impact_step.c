@@ -73,14 +73,15 @@ static enum tac_err measure(struct tac_impact *sim)
     return err;
 }
 
-static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to)
+static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, int level)
 {
     enum tac_err err;
     sim->part.from = from;
     sim->part.to = to;
-    sim->part.h = (double)(to - from) * sim->scene->settings->quantum_s;
+    sim->part.h = sim->scene->settings->impact.step_s / (1 << level);
     sim->part.corrections = 0;
     sim->part.fails = false;
+    sim->part.blocked = (struct tac_impact_blocked){.gap = INFINITY};
     TAC_TRY(tac_impact_scripts_begin(sim, from, to));
     accelerate(sim);
     TAC_TRY(measure(sim));
@@ -164,7 +165,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
     bool corrected;
     int64_t fresh;
     TAC_TRY(tac_impact_prove(sim, true, &fresh));
-    for (;;) {
+    while (!sim->part.fails) {
         sim->last_step.rounds++;
         if (fresh > 0) {
             TAC_TRY(tac_agree(sim->ctx, strike(sim)));
@@ -252,7 +253,7 @@ static enum tac_err commit(struct tac_impact *sim)
         if (s->on)
             memcpy(&sim->x[3 * (size_t)s->vertex], s->target, sizeof s->target);
     }
-    sim->now = sim->part.to;
+    sim->now = sim->part.told;
     sim->last_step.rows = (int64_t)a->rows;
     for (tac_lid v = 0; v < sim->owned && sim->record != NULL; v++)
         if (sim->scene->mesh->ever_free[v] || sim->scripts.of[v] >= 0)
@@ -263,29 +264,55 @@ done:
 
 /* ---- parts ---- */
 
-static enum tac_err fail(const struct tac_impact *sim)
+/* Collective. Finds the nearest pair that motions bring together. */
+static enum tac_err find_blocked(struct tac_impact *sim, struct tac_impact_blocked *out)
 {
+    enum tac_err err;
+    struct tac_impact_blocked *all = NULL;
+    size_t count = 0;
+    *out = (struct tac_impact_blocked){.gap = INFINITY};
+    TAC_TRY(tac_impact_gather_records(sim, &sim->part.blocked, 1, sizeof *all, &all, &count));
+    for (size_t k = 0; k < count; k++)
+        if (all[k].gap < out->gap || (all[k].gap == out->gap && all[k].key < out->key))
+            *out = all[k];
+done:
+    free(all);
+    return err;
+}
+
+/* Collective. Says why not even the shortest part could be made. */
+static enum tac_err fail(struct tac_impact *sim)
+{
+    enum tac_err err;
     const struct tac_impact_active *a = &sim->active;
-    const struct tac_impact_row *nearest = NULL;
-    char named[WHY] = "no pair";
-    for (size_t k = 0; k < a->rows; k++)
-        if (nearest == NULL || a->row[k].gap < nearest->gap)
-            nearest = &a->row[k];
-    if (nearest != NULL)
-        tac_key_describe(sim->scene, nearest->key, nearest->vertex, named, sizeof named);
-    return tac_fail(sim->ctx, TAC_ERR_RUN,
-                    "no flight without contact was found from t = %.9g s, not even one of integrator.step_s / %d; the "
-                    "nearest pair there is %s, with a gap of %.3g m; make what moves it slower, contact.thickness "
-                    "larger, or integrator.step_s smaller",
-                    (double)sim->now * sim->scene->settings->quantum_s, 1 << LEVELS, named,
-                    nearest != NULL ? nearest->gap : 0);
+    struct tac_impact_blocked nearest;
+    char named[WHY] = "none";
+    TAC_TRY(find_blocked(sim, &nearest));
+    const bool blocked = nearest.gap < INFINITY;
+    for (size_t k = 0; k < a->rows && !blocked; k++)
+        if (a->row[k].gap < nearest.gap) {
+            nearest.key = a->row[k].key;
+            nearest.gap = a->row[k].gap;
+            memcpy(nearest.vertex, a->row[k].vertex, sizeof nearest.vertex);
+        }
+    if (nearest.gap < INFINITY)
+        tac_key_describe(sim->scene, nearest.key, nearest.vertex, named, sizeof named);
+    err = tac_fail(sim->ctx, TAC_ERR_RUN,
+                   "%s from t = %.9g s, not even in integrator.step_s / %d; the nearest pair is %s, with a gap of %.3g "
+                   "m; %s",
+                   blocked ? "motions bring surfaces together" : "no flight without contact was found",
+                   (double)sim->now * sim->scene->settings->quantum_s, 1 << LEVELS, named, nearest.gap,
+                   blocked ? "change the motions"
+                           : "make motions slower, contact.thickness larger, or integrator.step_s smaller");
+done:
+    return err;
 }
 
 /* Makes a part, or leaves the state as it is (*done). */
-static enum tac_err try_part(struct tac_impact *sim, tac_time from, tac_time to, bool *done)
+static enum tac_err try_part(struct tac_impact *sim, tac_time from, tac_time to, int level, bool *done)
 {
     enum tac_err err;
-    TAC_TRY(begin(sim, from, to));
+    TAC_TRY(begin(sim, from, to, level));
     const struct tac_accum lost = sim->books.lost, friction = sim->books.friction, work = sim->books.work;
     TAC_TRY(find_flight(sim));
     *done = !sim->part.fails;
@@ -312,7 +339,8 @@ static enum tac_err do_parts(struct tac_impact *sim, tac_time to)
     for (int at = 0; at < PARTS;) {
         const int size = PARTS >> level;
         bool done;
-        TAC_TRY(try_part(sim, sim->now, at + size == PARTS ? to : first + (at + size) * part, &done));
+        sim->part.told = at + size == PARTS ? to : first + (at + size) * part;
+        TAC_TRY(try_part(sim, first + at * part, first + (at + size) * part, level, &done));
         if (!done) {
             sim->last_step.halvings++;
             if (level++ == LEVELS)
