@@ -160,16 +160,17 @@ static void test_restitution(void)
     /* By hand: elastic 0, 0, 1, inelastic thirds. */
     CHECK(fabs(v[0] - .95 / 3) < 1e-9 && fabs(v[6] - .05 - .95 / 3) < 1e-9, "%g %g", v[0], v[6]);
     const double c[] = {.07, .075};
-    const int64_t sweeps[] = {18, 8};
+    int64_t sweeps[2];
     for (int k = 0; k < 2; k++) {
         begin(3, TAC_IMPACT_GAUSS_SEIDEL, 1000);
         touch(0, 1, -1, 0, 0, c[k], 0);
         touch(1, 2, -1, 0, 0, c[k], 0);
         v[0] = 1;
         strike();
-        printf("gauss-seidel c %g: %d sweeps, jammed %d\n", c[k], (int)in.reflections, (int)in.jammed);
-        (void)sweeps;
+        sweeps[k] = in.reflections;
     }
+    CHECK(sweeps[1] == 8 && sweeps[0] > sweeps[1], "sweeps: %d below the limit 7 - 4 sqrt 3, %d above", (int)sweeps[0],
+          (int)sweeps[1]);
 }
 
 /* Laws that differ, and friction: no row approaches afterwards, and no energy is gained. */
@@ -246,8 +247,6 @@ static void test_sums(void)
     for (int i = 0; i < 1000; i++)
         turned[i] = -term[i];
     CHECK(sum == -tac_sum_evenly(turned, 1000), "odd");
-    const double halves[3] = {1, 0x1p-54, 0x1p-54};
-    CHECK(tac_sum_evenly(halves, 3) == 1 + 0x1p-52 || tac_sum_evenly(halves, 3) == 1, "rounds once");
     const double three[3] = {1, 0x1p-53, 0x1p-60};
     CHECK(tac_sum_evenly(three, 3) == 1 + 0x1p-52, "rounds once: %.17g", tac_sum_evenly(three, 3));
     CHECK(isnan(tac_sum_evenly((double[3]){1, INFINITY, 1}, 3)), "infinity");
