@@ -2,6 +2,7 @@
  * added in 64 bits. */
 #include "base/evenly.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,28 +30,45 @@ static int exponent_above(double most)
     return e > LOWEST ? e : LOWEST;
 }
 
+/* NAN if a term is not finite. */
 static double largest(const double *term, size_t n, double most)
 {
+    bool finite = true;
     for (size_t i = 0; i < n; i++) {
         const double size = fabs(term[i]);
-        most = size <= most ? most : size; /* takes a NaN, too */
-        if (!(size <= most))
-            return NAN;
+        most = size > most ? size : most;
+        finite &= size <= 0x1p1023;
     }
-    return most;
+    return finite ? most : NAN;
 }
 
-/* The sum of a block in units of 2^(e - 80). scale: 2^(40 - e). */
-static wide add_block(const double *term, size_t n, double scale)
+/* The sum of a block, high 2^40 + low, in units of 2^(e - 80). */
+struct halves {
+    int64_t high, low;
+};
+
+/* scale: 2^(40 - e) */
+static struct halves add_block(const double *term, size_t n, double scale)
 {
-    int64_t high = 0, low = 0;
+    struct halves sum = {0, 0};
     for (size_t i = 0; i < n; i++) {
         const double t = term[i] * scale, whole = t + TAC_ROUND - TAC_ROUND;
-        const double rest = (t - whole) * power_of_two(HALF);
-        high += (int64_t)whole;
-        low += (int64_t)(rest + TAC_ROUND - TAC_ROUND);
+        const double rest = (t - whole) * 0x1p40;
+        sum.high += (int64_t)whole;
+        sum.low += (int64_t)(rest + TAC_ROUND - TAC_ROUND);
     }
-    return (wide)high * ((int64_t)1 << HALF) + low;
+    return sum;
+}
+
+/* Both halves of a block are exact in double precision, so their sum is rounded once. */
+static double round_block(struct halves sum, int e)
+{
+    return ((double)sum.high * 0x1p40 + (double)sum.low) * power_of_two(e - 2 * HALF);
+}
+
+static wide widen(struct halves sum)
+{
+    return (wide)sum.high * ((int64_t)1 << HALF) + sum.low;
 }
 
 double tac_sum_evenly(const double *term, size_t n)
@@ -59,12 +77,14 @@ double tac_sum_evenly(const double *term, size_t n)
     if (n <= 2)
         return n == 0 ? 0 : n == 1 ? term[0] : term[0] + term[1];
     const double most = largest(term, n, 0);
-    if (!(most <= 0x1p1023))
+    if (!(most >= 0))
         return NAN;
     const int e = exponent_above(most);
     const double scale = power_of_two(HALF - e);
+    if (n <= BLOCK)
+        return round_block(add_block(term, n, scale), e);
     for (size_t at = 0; at < n; at += BLOCK)
-        sum += add_block(term + at, n - at < BLOCK ? n - at : BLOCK, scale);
+        sum += widen(add_block(term + at, n - at < BLOCK ? n - at : BLOCK, scale));
     return (double)sum * power_of_two(e - 2 * HALF);
 }
 
@@ -85,10 +105,10 @@ double tac_dot_evenly(const double *a, const double *b, size_t n)
         return tac_sum_evenly(product, multiply(a, b, 0, n, product));
     for (size_t at = 0; at < n; at += BLOCK)
         most = largest(product, multiply(a, b, at, n, product), most);
-    if (!(most <= 0x1p1023))
+    if (!(most >= 0))
         return NAN;
     const int e = exponent_above(most);
     for (size_t at = 0; at < n; at += BLOCK)
-        sum += add_block(product, multiply(a, b, at, n, product), power_of_two(HALF - e));
+        sum += widen(add_block(product, multiply(a, b, at, n, product), power_of_two(HALF - e)));
     return (double)sum * power_of_two(e - 2 * HALF);
 }

@@ -8,6 +8,16 @@
 
 #define TAC_EXPANSION 1.9 /* over a bound of the largest eigenvalue; 2 is the limit */
 
+/* Faster than fmin() and fmax(), which take care of what is no number. */
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 enum tac_err tac_bounded_begin(struct tac_ctx *ctx, struct tac_bounded *p, size_t columns, size_t bodies)
 {
     enum tac_err err = TAC_OK;
@@ -108,7 +118,7 @@ static double bound_eigenvalue(const struct tac_bounded *p)
         for (int i = 0; i < 2; i++)
             if (c->body[i] >= 0)
                 part[i] = tac_dot(c->g[i], c->g[i]) * (double)(p->start[c->body[i] + 1] - p->start[c->body[i]]);
-        most = fmax(most, part[0] + part[1]);
+        most = larger(most, part[0] + part[1]);
     }
     return most;
 }
@@ -132,11 +142,11 @@ static double split(struct tac_bounded *p)
         const double g = p->gradient[k], y = p->y[k], lower = p->lower[k], upper = p->upper[k];
         const bool low = y <= lower, high = y >= upper;
         p->free[k] = low || high ? 0 : g;
-        p->chopped[k] = low && high ? 0 : low ? fmin(g, 0) : high ? fmax(g, 0) : 0;
-        p->reduced[k] = p->free[k] > 0   ? fmin((y - lower) / p->step, g)
-                        : p->free[k] < 0 ? fmax((y - upper) / p->step, g)
+        p->chopped[k] = low && high ? 0 : low ? smaller(g, 0) : high ? larger(g, 0) : 0;
+        p->reduced[k] = p->free[k] > 0   ? smaller((y - lower) / p->step, g)
+                        : p->free[k] < 0 ? larger((y - upper) / p->step, g)
                                          : 0;
-        most = fmax(most, fabs(p->free[k] + p->chopped[k]));
+        most = larger(most, fabs(p->free[k] + p->chopped[k]));
     }
     return most;
 }
@@ -144,7 +154,7 @@ static double split(struct tac_bounded *p)
 static void move(struct tac_bounded *p, double length, const double *direction)
 {
     for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = fmin(fmax(p->y[k] - length * direction[k], p->lower[k]), p->upper[k]);
+        p->y[k] = smaller(larger(p->y[k] - length * direction[k], p->lower[k]), p->upper[k]);
 }
 
 /* The largest length of a step along -direction that keeps the bounds. */
@@ -154,9 +164,9 @@ static double longest(const struct tac_bounded *p, bool leaving)
     for (size_t k = 0; k < p->columns; k++) {
         const double d = p->direction[k];
         if (d > 0 && (p->y[k] > p->lower[k] || !leaving))
-            most = fmin(most, (p->y[k] - p->lower[k]) / d);
+            most = smaller(most, (p->y[k] - p->lower[k]) / d);
         else if (d < 0 && p->upper[k] < INFINITY && (p->y[k] < p->upper[k] || !leaving))
-            most = fmin(most, (p->y[k] - p->upper[k]) / d);
+            most = smaller(most, (p->y[k] - p->upper[k]) / d);
     }
     return most;
 }
@@ -212,7 +222,7 @@ static double leave(struct tac_bounded *p)
     const double length = measure(p);
     if (!(length > 0))
         return NAN;
-    follow(p, fmin(length, longest(p, true)));
+    follow(p, smaller(length, longest(p, true)));
     const double error = split(p);
     restart(p);
     return error;
@@ -239,12 +249,12 @@ bool tac_bounded_solve(struct tac_bounded *p)
 {
     make_entries(p);
     for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = fmin(fmax(p->y[k], p->lower[k]), p->upper[k]);
+        p->y[k] = smaller(larger(p->y[k], p->lower[k]), p->upper[k]);
     if (p->columns == 1) {
         const struct tac_column *c = p->column;
         const double square =
             (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
-        p->y[0] = square > 0 ? fmin(fmax(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
+        p->y[0] = square > 0 ? smaller(larger(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
         go(p, p->y);
         return true;
     }

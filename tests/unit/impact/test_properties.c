@@ -1,6 +1,7 @@
-/* Five properties of operators of impact, on random and hand-made elastic instants (Smith et al. 2012, Table 1). A set of balls
- * that touch is made at random, and its mirror image touches it. Prints a matrix: in how many instants an operator has not got a
- * property. If it fails, generalised reflections lack one, or an operator to compare with has become another. */
+/* Five properties of operators of impact, on random and hand-made elastic instants (Smith et al. 2012, Table 1). A set
+ * of balls that touch is made at random, and its mirror image touches it. Prints a matrix: in how many instants an
+ * operator has not got a property. If it fails, generalised reflections lack one, or an operator to compare with has
+ * become another. */
 #include "check.h"
 #include "impact/operator.h"
 #include <mpi.h>
@@ -150,8 +151,8 @@ int main(int argc, char **argv)
                 lacking[kind][p] += lacks[p];
         }
     }
-    printf("%-14s %5s %5s %5s %5s %5s   instants of %d without the property\n", "operator", "BRK", "SYM", "KIN", "MOM", "ONE",
-           INSTANTS);
+    printf("%-14s %5s %5s %5s %5s %5s   instants of %d without the property\n", "operator", "BRK", "SYM", "KIN", "MOM",
+           "ONE", INSTANTS);
     for (int kind = 0; kind < 4; kind++) {
         printf("%-14s %5d %5d %5d %5d %5d\n", name[kind], lacking[kind][BRK], lacking[kind][SYM], lacking[kind][KIN],
                lacking[kind][MOM], lacking[kind][ONE]);
