@@ -231,8 +231,8 @@ static double leave(struct tac_bounded *p)
 static bool iterate(struct tac_bounded *p, double error)
 {
     const int64_t most = 20 * (int64_t)p->columns + 2000;
-    for (int64_t round = 0; error > p->tolerance; round++) {
-        if (round == most)
+    for (int64_t round = 0; error > (round < p->patience ? p->tolerance : p->enough); round++) {
+        if (round >= most)
             return false;
         p->iterations++;
         double length = NAN;

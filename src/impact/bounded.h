@@ -27,8 +27,10 @@ struct tac_bounded {
     struct tac_column *column;     /* owned, (columns) */
     double *b, *lower, *upper, *y; /* owned, (columns): upper may be INFINITY; y: start and result */
     double *w;                     /* owned, (bodies, 3): F y of the result */
-    double tolerance;              /* of the projected gradient, largest component */
-    int64_t iterations;            /* of all solves so far */
+    double enough;                 /* likewise, after `patience` iterations */
+    int64_t patience;
+    double tolerance;   /* of the projected gradient, largest component */
+    int64_t iterations; /* of all solves so far */
 
     /* work: owned, (columns), but for those of bodies */
     double *gradient, *direction, *product, *free, *chopped, *reduced;

@@ -7,8 +7,9 @@
 #define TAC_ROUNDING 0x1p-46 /* of velocities: no problem is solved to less than this part of the largest */
 /* Where energy is lost anyhow, errors of impulses only leave a little speed, which the next step takes. */
 #define TAC_SLACK 1000
-#define TAC_SETTLED 1e-7 /* of the largest impulse: so little it may change in the last pass of friction */
-enum { REFLECTIONS_PER_ROW = 10 };
+#define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
+static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PER_ROW = 5 };
 
 /* ---- life ---- */
 
@@ -86,13 +87,15 @@ static struct tac_column column_of(const struct tac_instant *in, const struct ta
     return c;
 }
 
-static enum tac_err solve(struct tac_instant *in)
+static enum tac_err solve(struct tac_instant *in, bool friction)
 {
     struct tac_bounded *p = &in->problem;
     double most = 0;
     for (size_t k = 0; k < p->columns; k++)
         most = fmax(most, fabs(p->b[k]));
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
+    p->enough = in->slack > 1 ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
+    p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
     const int64_t before = p->iterations;
     const bool solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
@@ -117,7 +120,7 @@ enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, siz
         p->upper[k] = INFINITY;
         p->y[k] = 0;
     }
-    TAC_TRY(solve(in));
+    TAC_TRY(solve(in, false));
 done:
     forget_bodies(in, bodies);
     return err;
@@ -218,7 +221,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
         for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
             write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
     }
-    TAC_TRY(solve(in));
+    TAC_TRY(solve(in, columns > n));
     columns = n;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
@@ -248,11 +251,11 @@ done:
 
 /* ---- reflections ---- */
 
-static size_t find_violated(struct tac_instant *in, const uint32_t *list, size_t n)
+static size_t find_violated(struct tac_instant *in, const uint32_t *list, size_t n, double slow)
 {
     size_t count = 0;
     for (size_t k = 0; k < n; k++)
-        if (tac_instant_violates(in, &in->row[list[k]]))
+        if (tac_instant_violates(in, &in->row[list[k]], slow))
             in->violated[count++] = list[k];
     return count;
 }
@@ -262,10 +265,7 @@ static enum tac_err reflect_component(struct tac_instant *in, const uint32_t *li
 {
     enum tac_err err;
     const struct tac_bounded *p = &in->problem;
-    const double slack = in->slack;
-    in->slack = 1;
     TAC_TRY(tac_instant_solve(in, list, n, in->v, 2));
-    in->slack = slack;
     const double square = tac_dot_evenly(p->w, p->w, 3 * p->bodies);
     if (!(square > 0))
         goto done;
@@ -278,13 +278,13 @@ done:
     return err;
 }
 
-/* Reflects until no row is violated. *jammed: that did not happen. */
-static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t n, bool *jammed)
+/* Reflects until no row is violated by more than `slow`. *jammed: that did not happen. */
+static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t n, double slow, bool *jammed)
 {
     enum tac_err err = TAC_OK;
     *jammed = false;
     for (int64_t round = 0;; round++) {
-        const size_t violated = find_violated(in, list, n);
+        const size_t violated = find_violated(in, list, n, slow);
         if (violated == 0)
             break;
         if (round == in->rule.most + REFLECTIONS_PER_ROW * (int64_t)n) {
@@ -400,28 +400,34 @@ bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
     return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
 }
 
-/* Does no row approach faster than what forces give in a step? Then restitution would never let it rest. */
-static bool is_slow(const struct tac_instant *in, const uint32_t *list, size_t n)
+/* What is left to approach slowly after restitution goes to the nearest allowed velocity. */
+static enum tac_err stop_slow(struct tac_instant *in, const uint32_t *list, size_t n)
 {
-    for (size_t k = 0; k < n; k++) {
-        const struct tac_impact_row *row = &in->row[list[k]];
-        if ((tac_row_speed(row, in->v) + row->u) * row->s < -in->slow)
-            return false;
-    }
-    return true;
+    enum tac_err err = TAC_OK;
+    if (find_violated(in, list, n, 0) == 0)
+        return TAC_OK;
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    tac_instant_push(in, 1, in->v);
+    for (size_t k = 0; k < n; k++)
+        in->second[list[k]] += in->problem.y[k];
+done:
+    return err;
 }
 
-/* Generalised reflections of one island. Impulses without friction go to in->second. */
+/* Generalised reflections of one island. Impulses without friction go to in->second. Where energy is lost, nothing is
+ * reflected that approaches slower than what forces give in a step: a heap would never rest. */
 static enum tac_err strike_reflecting(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     enum tac_err err = TAC_OK;
     bool any = false, jammed = false;
-    const bool bounces = loses_nothing(in, list, n, false) || !is_slow(in, list, n);
+    const bool elastic = loses_nothing(in, list, n, false);
+    const double slow = elastic ? 0 : in->slow;
     for (size_t k = 0; k < n; k++)
-        any = any || (bounces && in->row[list[k]].restitution > 0);
+        any = any || in->row[list[k]].restitution > 0;
+    any = any && find_violated(in, list, n, slow) > 0;
     if (any)
-        TAC_TRY(reflect(in, list, n, &jammed));
-    if (any && !jammed && loses_nothing(in, list, n, false)) {
+        TAC_TRY(reflect(in, list, n, slow, &jammed));
+    if (any && !jammed && elastic) {
         for (size_t k = 0; k < n; k++)
             in->second[list[k]] = in->first[list[k]];
         goto done;
@@ -429,6 +435,7 @@ static enum tac_err strike_reflecting(struct tac_instant *in, const uint32_t *li
     TAC_TRY(tac_instant_solve(in, list, n, in->start, 1));
     if (any && !jammed) {
         TAC_TRY(restitute(in, list, n));
+        TAC_TRY(stop_slow(in, list, n));
         goto done;
     }
     for (size_t k = 0; k < n; k++)
@@ -452,7 +459,7 @@ enum tac_err tac_instant_strike(struct tac_instant *in)
         }
         forget_friction(in, list, n);
         in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
-        if (find_violated(in, list, n) == 0)
+        if (find_violated(in, list, n, 0) == 0)
             continue;
         TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
                                                         : tac_instant_strike_otherwise(in, i));

@@ -29,7 +29,7 @@ struct tac_instant {
     /* of an impact */
     double fastest; /* the largest |v| of a body in the scene */
     double floor;   /* m/s: slower approaches are rounding errors of supports */
-    double slow;    /* m/s: an island in which nothing approaches faster is inelastic, unless all of it is elastic */
+    double slow;    /* m/s: what approaches slower is not reflected, unless all of its island is elastic */
 
     double slack; /* times rule.tolerance: of the island that is being solved */
 
@@ -52,10 +52,10 @@ struct tac_instant {
 enum tac_err tac_instant_islands(struct tac_instant *in);
 void tac_instant_free(struct tac_instant *in);
 
-/* Local. Does row k approach faster than by rounding errors? */
-static inline bool tac_instant_violates(const struct tac_instant *in, const struct tac_impact_row *row)
+/* Local. Does the row approach faster than by rounding errors, with `slow` m/s allowed (0: none)? */
+static inline bool tac_instant_violates(const struct tac_instant *in, const struct tac_impact_row *row, double slow)
 {
-    return tac_row_speed(row, in->v) + row->u < -(1e-12 * in->fastest + in->floor / row->s);
+    return tac_row_speed(row, in->v) + row->u < -(1e-12 * in->fastest + fmax(in->floor, slow) / row->s);
 }
 
 /* Local. Impact of all islands in which a row is violated: in->v becomes the velocities after it, and the rows get

@@ -37,7 +37,7 @@ static size_t sweep(struct tac_instant *in, const uint32_t *list, size_t n, doub
     for (size_t k = 0; k < n; k++) {
         const struct tac_impact_row *row = &in->row[list[k]];
         in->v = from;
-        const bool violated = tac_instant_violates(in, row);
+        const bool violated = tac_instant_violates(in, row, 0);
         in->v = now;
         if (!violated)
             continue;
