@@ -110,9 +110,19 @@ def script(folder):
           (run.energy[-1]["work"], run.energy[-1]["defect"]), str([v[0] for v in run.v]))
 
 
+def floor_of_triangles(folder):
+    floor = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [2, 2], "cells": [20, 20]}}
+    ball = points("ball", [[-.71, .055, -.33]], .05, velocity=[1, 0, .3])
+    for c in (0, 1):
+        run = Run(folder, scene([ball, floor], .01, 1.5, gravity=[0, -9.81, 0], contact={"thickness": .01, "restitution": c}))
+        v = run.v[-1][0]
+        check(abs(v[0] - 1) < 1e-9 and abs(v[2] - .3) < 1e-9 and max(row["rows"] for row in run.steps) >= 1,
+              "a ball slides over the edges of a floor of triangles (restitution %g): %s" % (c, v))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (slope, bounce, cradle, mirror, heap, script):
+        for part in (slope, bounce, cradle, mirror, heap, script, floor_of_triangles):
             part(folder)
     return bool(failures)
 
