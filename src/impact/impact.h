@@ -37,6 +37,7 @@ struct tac_impact_pair {
     tac_lid v[4];
     double radius, thickness; /* m */
     bool active;              /* is a row */
+    bool safe;                /* keeps apart with the displacements sim->proven of its vertices */
 };
 
 struct tac_impact_script {
@@ -134,6 +135,7 @@ struct tac_impact {
         struct tac_impact_blocked blocked; /* of this rank, the nearest */
     } part;
     double *a, *p, *before; /* owned, (count, 3): m/s^2; displacements, m; velocities at the part's start */
+    double *proven;         /* owned, (count, 3): displacements of the last proof, m */
     struct tac_impact_search search;
     struct tac_impact_active active;
     bool has_warned; /* of what is jammed */

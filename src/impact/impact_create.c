@@ -16,7 +16,7 @@ void tac_impact_destroy(struct tac_impact **out)
     tac_model_destroy(&sim->model);
     if (sim->own_v != sim->v)
         free(sim->own_v);
-    double *const arrays[] = {sim->x, sim->v, sim->a, sim->p, sim->before, sim->impulse};
+    double *const arrays[] = {sim->x, sim->v, sim->a, sim->p, sim->before, sim->proven, sim->impulse};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
@@ -60,7 +60,7 @@ static enum tac_err make_arrays(struct tac_impact *sim)
 {
     enum tac_err err = TAC_OK;
     const size_t n = 3 * (size_t)sim->count;
-    double **const all[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before};
+    double **const all[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before, &sim->proven};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof **all[k], all[k]));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));

@@ -122,7 +122,7 @@ static void enter_arrays(struct tac_impact *sim)
 {
     struct tac_halo *halo = sim->halo;
     struct tac_model *model = sim->model;
-    double **const array[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before};
+    double **const array[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before, &sim->proven};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
     tac_halo_grows(halo, &sim->scripts.on, sizeof *sim->scripts.on);
