@@ -49,7 +49,7 @@ set(TACTUS_LABEL_quick
   test_ccd_limits audit_exempt
   kds_queue kds_sound_tie kds_restart
   events_book events_collision events_loads events_order events_slack events_windows events_schedule_2 events_restore events_no_memory
-  test_project implicit_equality
+  test_project implicit_equality test_operator
   run_api run_api_2 run_progress
   forecast_pilot check_summary
   app_options

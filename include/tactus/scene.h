@@ -30,7 +30,8 @@ enum tac_clock_mode { TAC_CLOCKS_NESTED, TAC_CLOCKS_FREE };
 enum tac_discovery_mode { TAC_DISCOVER_SPECULATE, TAC_DISCOVER_KDS, TAC_DISCOVER_ALL_PAIRS };
 enum tac_friction_model { TAC_FRICTION_ANCHOR, TAC_FRICTION_KINETIC };
 enum tac_structure { TAC_STRUCTURE_KDOP, TAC_STRUCTURE_PAIRS };
-enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS, TAC_INTEGRATOR_IMPLICIT };
+enum tac_integrator_kind { TAC_INTEGRATOR_ASYNCHRONOUS, TAC_INTEGRATOR_IMPLICIT, TAC_INTEGRATOR_IMPACT };
+enum tac_impact_operator { TAC_IMPACT_REFLECTIONS, TAC_IMPACT_LCP, TAC_IMPACT_GAUSS_SEIDEL, TAC_IMPACT_JACOBI };
 enum tac_implicit_scheme { TAC_IMPLICIT_EULER, TAC_IMPLICIT_NEWMARK, TAC_IMPLICIT_BDF2, TAC_IMPLICIT_STATIC };
 enum tac_implicit_weights { TAC_WEIGHTS_PAIRS, TAC_WEIGHTS_AREA };
 enum tac_implicit_solver { TAC_SOLVER_INVARIANT, TAC_SOLVER_PETSC };
@@ -277,6 +278,15 @@ struct tac_implicit_settings {
     char solver_options[TAC_SOLVER_OPTIONS]; /* of a solver that has some; else empty */
 };
 
+/* Settings that only the integrator for impact has (docs/reference/impact.md). */
+struct tac_impact_settings {
+    double step_s;                 /* h */
+    enum tac_impact_operator kind; /* how bodies that touch bounce */
+    double tolerance;              /* of impulses, relative */
+    int64_t passes;                /* how often the limits of friction are updated in a support, at most */
+    int64_t most;                  /* reflections of an island, but for ten for each of its contacts */
+};
+
 struct tac_discovery_settings {
     enum tac_discovery_mode mode;
     double window_s[2];           /* shortest, longest; 0, 0: automatic */
@@ -370,6 +380,7 @@ struct tac_settings {
     struct tac_clock_settings clocks;
     enum tac_integrator_kind integrator;
     struct tac_implicit_settings implicit;
+    struct tac_impact_settings impact;
     struct tac_discovery_settings discovery;
     struct tac_checkpoint_settings checkpoint;
     struct tac_output_settings output;

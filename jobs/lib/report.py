@@ -172,7 +172,7 @@ class Page:
             return note("There is no scene.json that can be read.")
         bodies = "".join("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>" % (text(b.get("name")), text(b.get("mesh", {}).get("kind")), text(b.get("material") or "-"),
                                                                                "fixed" if b.get("fixed") else moved(self.scene, b.get("name"))) for b in self.scene.get("bodies", []))
-        implicit = (self.scene.get("integrator") or {}).get("kind") == "implicit"
+        implicit = (self.scene.get("integrator") or {}).get("kind") in ("implicit", "impact")
         sections = ["units", "time", "gravity", "integrator", "contact", "materials", "motions", "loads"] + ([] if implicit else ["discovery", "clocks"])
         keys = [pair for section in sections if self.scene.get(section) for pair in flat(self.scene[section], section)]
         return "<table><tr><th>body</th><th>mesh</th><th>material</th><th>moves</th></tr>%s</table>%s" % (

@@ -246,7 +246,8 @@ enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene
             m->h1_min_s = fmin(m->h1_min_s, m->first_s);
         }
     }
-    /* The implicit integrator has no layers. */
+    /* Other integrators have no layers. */
+    m->whole = scene->settings->integrator == TAC_INTEGRATOR_IMPACT;
     const bool layered = scene->settings->integrator == TAC_INTEGRATOR_ASYNCHRONOUS;
     if ((scene->settings->contact.thickness > 0 || m->limits) && w_max > 0 && layered) {
         if (!(tac_clock_period(scene, m->h1_min_s) >= 4096)) {
@@ -337,7 +338,9 @@ void tac_model_thickness(const struct tac_model *m, tac_lid va, tac_lid vb, doub
     if (one_mesh && TAC_REST_FRACTION_MOST * start < radius)
         radius = .5 * start;
     form->radius = radius;
-    form->thickness = fmin(fraction * (start - radius), s->settings->contact.thickness);
+    form->thickness = s->settings->contact.thickness;
+    if (!m->whole)
+        form->thickness = fmin(fraction * (start - radius), form->thickness);
 }
 
 double tac_model_first(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form)

@@ -34,6 +34,7 @@ struct tac_model {
     tac_lid *valence;              /* owned, (V): edges at the vertex */
     uint8_t *particle;             /* owned, (V): 1 if the vertex' body has no elements */
     uint8_t *role;                 /* owned, (V): enum tac_role */
+    bool whole;          /* the thickness of a pair is not less where it starts near: of the integrator for impact */
     bool omit_immovable; /* a rank whose vertices of a pair never move takes no part in it (docs/reference/ranks.md) */
     uint8_t *ignored;    /* owned, (bodies, bodies) or NULL: pairs of bodies that may pass */
     struct tac_law *law; /* owned, as many and in the order of scene->contact.law; then that of limits of stretch,

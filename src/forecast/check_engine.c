@@ -178,20 +178,23 @@ static enum tac_err describe_shake(struct tac_ctx *ctx, const struct tac_scene *
     return err;
 }
 
-/* The implicit integrator has neither clocks nor layers. */
+/* Integrators with steps have neither clocks nor layers. */
 static enum tac_err describe_steps(struct tac_ctx *ctx, const struct tac_scene *scene, json_t *report, FILE *text)
 {
-    const struct tac_implicit_settings *s = &scene->settings->implicit;
-    const double steps = floor(scene->settings->end_s / s->step_s + .5);
+    const bool impact = scene->settings->integrator == TAC_INTEGRATOR_IMPACT;
+    const double step_s = impact ? scene->settings->impact.step_s : scene->settings->implicit.step_s;
+    const double steps = floor(scene->settings->end_s / step_s + .5);
     static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2", "quasi-static"};
+    static const char *const kind[] = {"generalised reflections", "one impulse for all", "Gauss-Seidel", "Jacobi"};
     struct tac_model *model = NULL;
     const enum tac_err err = tac_model_create(ctx, scene, &model); /* it refuses what a run would */
     tac_model_destroy(&model);
     if (err)
         return err;
     if (text)
-        fprintf(text, "steps      %.0f of %g s, %s\n", steps, s->step_s, scheme[s->scheme]);
-    if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", s->step_s)) != 0)
+        fprintf(text, "steps      %.0f of %g s, %s\n", steps, step_s,
+                impact ? kind[scene->settings->impact.kind] : scheme[scene->settings->implicit.scheme]);
+    if (json_object_set_new(report, "steps", json_pack("{s:f, s:f}", "count", steps, "step_s", step_s)) != 0)
         return fail_no_memory(ctx);
     return TAC_OK;
 }
@@ -221,7 +224,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
                               FILE *text)
 {
     enum tac_err err;
-    const bool implicit = scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
+    const bool implicit = scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS;
     TAC_TRY((implicit ? describe_steps : describe_asynchronous)(ctx, scene, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
     if (text)

@@ -289,6 +289,12 @@ static json_t *describe_integrator(const struct tac_scene *scene)
 {
     const struct tac_implicit_settings *s = &scene->settings->implicit;
     static const char *const scheme[] = {"implicit Euler", "Newmark", "BDF2", "static"};
+    static const char *const operator[] = {"reflections", "lcp", "gauss-seidel", "jacobi"};
+    const struct tac_impact_settings *m = &scene->settings->impact;
+    if (scene->settings->integrator == TAC_INTEGRATOR_IMPACT)
+        return json_pack("{s:s, s:f, s:s, s:f, s:I, s:I}", "kind", "impact", "step_s", m->step_s,
+                         "operator", operator[m->kind], "solver_tolerance", m->tolerance, "passes",
+                         (json_int_t)m->passes, "most", (json_int_t)m->most);
     if (scene->settings->integrator != TAC_INTEGRATOR_IMPLICIT)
         return json_pack("{s:s}", "kind", "asynchronous");
     return json_pack("{s:s, s:f, s:s, s:f, s:I, s:f, s:s, s:f, s:I, s:f, s:s}", "kind", "implicit", "step_s", s->step_s,

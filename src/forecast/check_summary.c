@@ -117,7 +117,9 @@ static void print_contact_line(FILE *out, const json_t *report, bool implicit)
     }
     tac_check_friction(contact, friction);
     fprintf(out, "contact    thickness %g m, friction %s, ", number_of(contact, "thickness"), friction);
-    if (!implicit)
+    if (strcmp(text_of(of, "kind"), "impact") == 0)
+        fprintf(out, "restitution %g\n", number_of(contact, "restitution"));
+    else if (!implicit)
         fprintf(out, "stiffness %g N/m, restitution %g\n", number_of(contact, "stiffness"),
                 number_of(contact, "restitution"));
     else if (number_of(of, "stiffness") > 0)
@@ -129,7 +131,10 @@ static void print_contact_line(FILE *out, const json_t *report, bool implicit)
 static void print_integrator_line(FILE *out, const json_t *report, bool implicit)
 {
     const json_t *of = json_object_get(report, "integrator"), *periods = json_object_get(report, "periods");
-    if (implicit)
+    if (strcmp(text_of(of, "kind"), "impact") == 0)
+        fprintf(out, "integrator impact, by integrator.kind (particles that bounce at once): steps, %.0f of %g s, %s\n",
+                number_of(json_object_get(report, "steps"), "count"), number_of(of, "step_s"), text_of(of, "operator"));
+    else if (implicit)
         fprintf(out,
                 "integrator implicit, by integrator.kind (for stiff or slow scenes; it damps): steps, %.0f of "
                 "%g s, %s\n",

@@ -48,6 +48,12 @@ static void print_found(FILE *text, const char *name, double value, const char *
 static void print_integrator(FILE *text, const json_t *report)
 {
     const json_t *of = json_object_get(report, "integrator");
+    if (strcmp(word(of, "kind"), "impact") == 0) {
+        fprintf(text, "operator   %s, at most %lld reflections\n", word(of, "operator"), count_of(of, "most"));
+        fprintf(text, "friction   %lld passes\nsolver     tolerance %g\n", count_of(of, "passes"),
+                real(of, "solver_tolerance"));
+        return;
+    }
     if (strcmp(word(of, "kind"), "implicit") != 0) {
         fprintf(text, "clocks     %s; discovery %s\n", word(json_object_get(report, "clocks"), "mode"),
                 word(json_object_get(report, "discovery"), "mode"));

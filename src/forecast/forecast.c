@@ -53,7 +53,8 @@ void tac_forecast_make(const struct tac_scene *scene, const struct tac_elastic *
             MEMORY_ELEMENT * count_elements(elastic) + (s->contact.thickness > 0 ? MEMORY_TOUCHING * vertices : 0);
         out->record = TAC_FORECAST_BREAKPOINT * out->vertex;
     } else {
-        out->steps = floor(s->end_s / s->implicit.step_s + .5);
+        out->steps =
+            floor(s->end_s / (s->integrator == TAC_INTEGRATOR_IMPACT ? s->impact.step_s : s->implicit.step_s) + .5);
         out->memory += MEMORY_FREE * out->free;
     }
     out->frames_packed = out->frame_count * FRAME_VERTEX * vertices;

@@ -15,7 +15,8 @@ static const double WAITS = .5;
 struct reported {
     const struct tac_scene *scene;
     const struct tac_pilot *pilot; /* NULL: none */
-    bool implicit;
+    bool implicit;                 /* or another one with steps */
+    const char *iterations;        /* of a step, in words */
     struct tac_forecast exact;
     /* with a pilot: */
     struct tac_span contact, newton, wall_s, memory; /* newton: iterations of a step */
@@ -86,6 +87,8 @@ static double checkpoints_of(const struct reported *t)
 /* Bytes of a record; NaN: not known without a pilot. */
 static double record_of(const struct reported *t)
 {
+    if (t->scene->settings->integrator == TAC_INTEGRATOR_IMPACT) /* a position of each particle a step */
+        return TAC_FORECAST_ITERATE * t->exact.steps * t->exact.free;
     if (t->implicit)
         return t->pilot != NULL ? TAC_FORECAST_ITERATE * t->exact.steps * t->newton.likely * t->exact.free : NAN;
     return t->exact.record + (t->pilot != NULL ? TAC_FORECAST_BREAKPOINT * t->contact.likely : 0);
@@ -185,9 +188,9 @@ static void print_forecast(FILE *text, const struct reported *t)
                 t->exact.other);
     if (t->pilot == NULL)
         fprintf(text, "; %s and time: tactus check --pilot 20 runs the scene for 20 s to estimate them\n",
-                t->implicit ? "Newton iterations" : "contact");
+                t->implicit ? t->iterations : "contact");
     else if (t->implicit)
-        fprintf(text, ", about %.2g Newton iterations in each (%.2g to %.2g)\n", t->newton.likely, t->newton.least,
+        fprintf(text, ", about %.2g %s in each (%.2g to %.2g)\n", t->newton.likely, t->iterations, t->newton.least,
                 t->newton.most);
     else
         fprintf(text, "; contact about %.2g (%.2g to %.2g)\n", t->contact.likely, t->contact.least, t->contact.most);
@@ -327,7 +330,8 @@ static enum tac_err describe(struct tac_ctx *ctx, const struct reported *t, json
     json_t *object = json_object();
     if (t->implicit) {
         tac_json_put(&object, "steps", tac_json_real(t->exact.steps));
-        put_span(&object, "newton", known, t->newton);
+        put_span(&object, t->scene->settings->integrator == TAC_INTEGRATOR_IMPACT ? "rounds" : "newton", known,
+                 t->newton);
     } else {
         tac_json_put(&object, "ticks", describe_ticks(t));
         tac_json_put(&object, "speed",
@@ -357,7 +361,8 @@ enum tac_err tac_check_forecast(struct tac_ctx *ctx, const struct tac_scene *sce
     enum tac_err err = TAC_OK;
     struct tac_elastic *elastic = NULL;
     struct reported t = {.scene = scene, .pilot = pilot};
-    t.implicit = scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
+    t.implicit = scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS;
+    t.iterations = scene->settings->integrator == TAC_INTEGRATOR_IMPACT ? "rounds" : "Newton iterations";
     if (!t.implicit)
         TAC_TRY(tac_elastic_create(ctx, scene, &elastic));
     tac_forecast_make(scene, elastic, &t.exact);

@@ -1,27 +1,15 @@
 /* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
 #include "implicit/ranks/implicit_balance.h"
 #include "partition/part.h"
-#include <math.h>
+#include "state/whole_steps.h"
 #include <stdlib.h>
 
-/* The scene ends with a whole step; --until may name another time. */
-static enum tac_err check_end(struct tac_ctx *ctx, const struct tac_scene *scene)
-{
-    const double h = scene->settings->implicit.step_s, q = scene->settings->quantum_s;
-    const tac_time end = scene->settings->t_end;
-    const tac_time off = tac_scene_grid(scene, h, (int64_t)floor((double)end * q / h + .5)) - end;
-    if (off <= TAC_FRAME_GRAIN && off >= -TAC_FRAME_GRAIN)
-        return TAC_OK;
-    return tac_fail(ctx, TAC_ERR_INPUT,
-                    "a run of the implicit integrator cannot end at t = %.9g s, between two of its steps of %.9g s; "
-                    "use a multiple of integrator.step_s",
-                    (double)end * q, h);
-}
+#define TAC_WHO "the implicit integrator"
 
 static enum tac_err create(struct tac_ctx *ctx, struct tac_scene *scene, void **state)
 {
     struct tac_implicit *sim = NULL;
-    enum tac_err err = check_end(ctx, scene);
+    enum tac_err err = tac_steps_check_end(ctx, scene, scene->settings->implicit.step_s, TAC_WHO);
     if (!err)
         err = tac_implicit_create(ctx, scene, &sim);
     *state = sim;
@@ -35,24 +23,13 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-/* The state exists at the ends of steps only. */
-static enum tac_err check_limit(const struct tac_implicit *sim, tac_time limit, tac_time end)
-{
-    if (end <= limit + TAC_FRAME_GRAIN)
-        return TAC_OK;
-    return tac_fail(
-        sim->ctx, TAC_ERR_INPUT,
-        "the implicit integrator cannot stop at t = %.9g s: its steps are %.9g s long, and the next one ends "
-        "at %.9g s; use a multiple of integrator.step_s",
-        (double)limit * sim->scene->settings->quantum_s, sim->scale.h, (double)end * sim->scene->settings->quantum_s);
-}
-
 static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
 {
     enum tac_err err;
     struct tac_implicit *sim = state;
     int64_t ask[2] = {step->ask_stop, step->ask_save};
-    TAC_TRY(check_limit(sim, limit, tac_implicit_step_time(sim, sim->step + 1)));
+    TAC_TRY(tac_steps_check_limit(sim->ctx, sim->scene, sim->scale.h, tac_implicit_step_time(sim, sim->step + 1), limit,
+                                  TAC_WHO));
     TAC_TRY(tac_implicit_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)

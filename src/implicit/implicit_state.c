@@ -2,6 +2,7 @@
 #include "base/exchange.h"
 #include "implicit/parts.h"
 #include "partition/ghosts.h"
+#include "state/whole_steps.h"
 #include <stdlib.h>
 
 /* ---- out ---- */
@@ -248,18 +249,6 @@ done:
     return err;
 }
 
-/* The number of the step that ended at `now`. The times of steps are rounded, and a run may have ended up to a grain
- * beside such a time. */
-static int64_t step_of(const struct tac_implicit *sim, tac_time now)
-{
-    int64_t k = (int64_t)((double)now * sim->scene->settings->quantum_s / sim->scene->settings->implicit.step_s);
-    while (k > 0 && tac_implicit_step_time(sim, k) > now + TAC_FRAME_GRAIN)
-        k--;
-    while (tac_implicit_step_time(sim, k + 1) <= now + TAC_FRAME_GRAIN)
-        k++;
-    return k;
-}
-
 enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -273,7 +262,7 @@ enum tac_err tac_implicit_state_in(struct tac_implicit *sim, const struct tac_ch
     sim->contact.touch_of = NULL;
     TAC_TRY(take_rows(sim, c));
     sim->now = c->now;
-    sim->step = step_of(sim, c->now);
+    sim->step = tac_steps_number(sim->scene, sim->scene->settings->implicit.step_s, c->now);
     sim->level = c->trajectory.level;
     for (int k = 0; k < TAC_LOST; k++)
         sim->books.lost[k] = first ? c->lost[k] : nothing;

@@ -182,6 +182,6 @@ struct tac_integrator {
 /* Local. Returns the integrator that the scene names. */
 const struct tac_integrator *tac_integrator_of(const struct tac_scene *scene);
 
-extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit;
+extern const struct tac_integrator tac_integrator_asynchronous, tac_integrator_implicit, tac_integrator_impact;
 
 #endif

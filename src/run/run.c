@@ -259,7 +259,7 @@ enum tac_err tac_running_finish(struct tac_running *run, enum tac_err err)
     struct tac_summary summary;
     memset(&summary, 0, sizeof summary);
     summary.clocks = run->sim.whole->settings->clocks.mode == TAC_CLOCKS_NESTED ? "nested" : "free";
-    summary.invariant = run->sim.whole->settings->integrator == TAC_INTEGRATOR_ASYNCHRONOUS ||
+    summary.invariant = run->sim.whole->settings->integrator != TAC_INTEGRATOR_IMPLICIT ||
                         run->sim.whole->settings->implicit.solver == TAC_SOLVER_INVARIANT;
     summary.argc = run->options->argc;
     summary.argv = run->options->argv;

@@ -192,6 +192,19 @@ static void put_implicit(struct digest *d, const struct tac_scene *s)
     }
 }
 
+static void put_impact(struct digest *d, const struct tac_scene *s)
+{
+    const struct tac_impact_settings *m = &s->settings->impact;
+    if (s->settings->integrator != TAC_INTEGRATOR_IMPACT)
+        return;
+    put_tag(d, "impact/1");
+    put_double(d, m->step_s);
+    put_u64(d, (uint64_t)m->kind);
+    put_double(d, m->tolerance);
+    put_u64(d, (uint64_t)m->passes);
+    put_u64(d, (uint64_t)m->most);
+}
+
 static void put_bodies(struct digest *d, const struct tac_scene *s)
 {
     static const struct tac_material none;
@@ -483,6 +496,7 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
         TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto offers no SHA-256; check its installation"));
     put_settings(d, scene);
     put_implicit(d, scene);
+    put_impact(d, scene);
     put_bodies(d, scene);
     put_motions(d, scene);
     put_loads(d, scene);

@@ -37,6 +37,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_check_rigid(reader));
     TAC_TRY(tac_scene_set_motors(reader));
     TAC_TRY(tac_scene_check_implicit(reader));
+    TAC_TRY(tac_scene_check_impact(reader));
     TAC_TRY(tac_scene_check_speeds(reader));
     if (reader->resume == NULL) /* a run that goes on has said it */
         TAC_TRY(tac_scene_doubts(reader, sets_thickness));

@@ -180,6 +180,14 @@ void tac_scene_free_histories(struct tac_output_settings *output);
  * keys that have a meaning with the asynchronous integrator only. */
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator);
 enum tac_err tac_scene_check_implicit(struct tac_reader *reader);
+/* impact_settings.c. Do the same for the integrator for impact. */
+enum tac_err tac_scene_read_impact(struct tac_reader *reader, json_t *integrator);
+enum tac_err tac_scene_check_impact(struct tac_reader *reader);
+/* step_settings.c. Local. Check, for an integrator with steps of h, s: that they fit to frames and to the end; and,
+ * when all has been read, what else needs the state at times, and modes that it does not have. who: "the integrator
+ * ...". */
+enum tac_err tac_scene_check_step(struct tac_reader *reader, double h);
+enum tac_err tac_scene_check_whole_steps(struct tac_reader *reader, double h, const char *who);
 /* times.c.  Returns the quantum of a scene that does not give one; its end must be known.  It is 2^-46 s, or the next
  * power of two with which the end fits 2^53 quanta; for a scene that goes on from a checkpoint, the checkpoint's. */
 double tac_scene_default_quantum(const struct tac_reader *reader);

@@ -11,7 +11,7 @@ static const char *const clock_modes[] = {"nested", "free", NULL};
 static const char *const discovery_modes[] = {"speculate", "kds", "all-pairs", NULL};
 static const char *const structures[] = {"k-dop", "pairs", NULL};
 static const char *const queues[] = {"binary", "pairing", "calendar", "radix", NULL};
-static const char *const integrators[] = {"asynchronous", "implicit", NULL};
+static const char *const integrators[] = {"asynchronous", "implicit", "impact", NULL};
 static const char *const friction_models[] = {"anchor", "kinetic", NULL};
 
 #define AT(member) offsetof(struct tac_settings, member)
@@ -263,6 +263,8 @@ static enum tac_err read_integrator(struct tac_reader *reader, json_t *section)
         TAC_TRY(tac_field_read(reader, &kind, word, "integrator.kind", &which));
     if (which == TAC_INTEGRATOR_IMPLICIT)
         return tac_scene_read_implicit(reader, section);
+    if (which == TAC_INTEGRATOR_IMPACT)
+        return tac_scene_read_impact(reader, section);
     TAC_TRY(tac_fields_read(reader, section, "integrator", integrator_fields, COUNT(integrator_fields),
                             reader->scene->settings));
 done:

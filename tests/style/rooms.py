@@ -31,7 +31,8 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds", "integrators"],
     "implicit": ["broadphase", "solve", "integrators"],
-    "run": ["implicit", "events", "overlap"],
+    "impact": ["broadphase", "integrators"],
+    "run": ["implicit", "impact", "events", "overlap"],
     "forecast": ["run"],
     "app": ["forecast", "audit", "inspect"],
 }

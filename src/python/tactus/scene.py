@@ -69,9 +69,11 @@ class Clocks(TypedDict, total=False):
 
 
 class Integrator(TypedDict, total=False):
-    """Keys of `integrator`. All but kind are of the implicit one alone."""
+    """Keys of `integrator`. All but kind are of the kinds implicit and impact alone."""
     kind: str
     step_s: float
+    operator: str
+    most: int
     scheme: str
     newton: dict
     barrier: dict

@@ -106,7 +106,7 @@ static void bad_scenes(struct tac_ctx *ctx)
 {
     static const char file[] = "{\"format\": \"tactus-scene/1\", \"time\": {\"end\": 1, \"frame\": 0.125}, \"bodies\": "
                                "[{\"name\": \"a\", \"mesh\": {\"kind\": \"file\", \"path\": \"ball.obj\"}}]}";
-    static const char *const two[] = {"integrator.kind=impact"};
+    static const char *const two[] = {"integrator.kind=sequential"};
     refuses(ctx, NULL, "needs a scene");
     refuses(ctx, &(struct tac_scene_source){.path = NULL}, "needs a scene");
     refuses(ctx, &(struct tac_scene_source){.path = "no-such-scene.json"}, "no-such-scene.json");

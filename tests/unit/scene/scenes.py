@@ -139,6 +139,8 @@ def good(probe):
                 motions=[{"body": "a", "vertices": [0], "path": [[0, [0, 0, 0]], [1, [0, 1, 0]]]}],
                 loads=[{"body": "a", "vertices": "all", "acceleration": [0, -9.81, 0], "path": [[0, 0], [1, 1]]}])
     yield scene(loads=[{"body": "a", "vertices": [1], "acceleration": [0, 0, 1.5]}])
+    yield scene(contact={"thickness": 0.01, "friction": 0.3, "restitution": 0.5},
+                integrator={"kind": "impact", "step_s": 0.25, "operator": "lcp", "most": 10, "solver": {"tolerance": 1e-9}, "friction": {"passes": 2}})
     yield scene(integrator={"kind": "implicit", "step_s": 0.125, "barrier": {"stiffness": "adaptive"},
                             "solver": {"kind": "petsc", "options": "-pc_type gamg"}})
     yield scene(discovery={"mode": "kds", "vagueness": 0, "kdop": 26, "structure": "pairs", "queue": "binary"})

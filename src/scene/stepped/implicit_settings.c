@@ -8,7 +8,7 @@
 
 static const double THINNEST = 1e-50; /* m: of contact */
 
-static const char *const kinds[] = {"asynchronous", "implicit", NULL};
+static const char *const kinds[] = {"asynchronous", "implicit", "impact", NULL};
 static const char *const schemes[] = {"euler", "newmark", "bdf2", "static", NULL};
 static const char *const stiffnesses[] = {"adaptive", NULL};
 static const char *const weights[] = {"pairs", "area", NULL};
@@ -124,41 +124,6 @@ done:
     return err;
 }
 
-/* Is `span` a whole number of steps, as their ends are rounded? */
-static bool is_multiple(const struct tac_scene *scene, double span_s)
-{
-    const double h = scene->settings->implicit.step_s, steps = floor(span_s / h + .5);
-    return steps >= 1 && steps < 0x1p30 && tac_scene_grid(scene, h, (int64_t)steps) == tac_scene_grid(scene, span_s, 1);
-}
-
-/* Steps end on the grid that frames are on, so every frame and the end are ends of steps. */
-static enum tac_err check_step(struct tac_reader *reader)
-{
-    enum tac_err err = TAC_OK;
-    const struct tac_scene *scene = reader->scene;
-    const struct tac_settings *s = scene->settings;
-    const double h = s->implicit.step_s, grain_s = TAC_FRAME_GRAIN * s->quantum_s;
-    const double all = floor(s->end_s / h + .5);
-    if (!(h >= 16 * grain_s))
-        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
-                               "is %s s; with clocks.quantum_s %s it must be at least %s s, so make it larger",
-                               tac_shown(h).text, tac_shown(s->quantum_s).text, tac_shown(16 * grain_s).text));
-    if (!is_multiple(scene, s->frame_s))
-        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
-                               "is %s s, and time.frame %s s is no multiple of it; the state is known at the ends of "
-                               "steps, so make one a multiple of the other",
-                               tac_shown(h).text, tac_shown(s->frame_s).text));
-    const tac_time off = all < 0x1p37 ? tac_scene_grid(scene, h, (int64_t)all) - s->t_end : TAC_TIME_NEVER;
-    if (off > TAC_FRAME_GRAIN || off < -TAC_FRAME_GRAIN)
-        TAC_TRY(tac_scene_fail(reader, "integrator.step_s",
-                               "is %s s, and time.end %s s is no multiple of it; the state is known at the ends of "
-                               "steps, so let the scene end at one",
-                               tac_shown(h).text, tac_shown(s->end_s).text));
-    reader->scene->settings->t_end = tac_scene_end(scene);
-done:
-    return err;
-}
-
 enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrator)
 {
     enum tac_err err;
@@ -174,7 +139,7 @@ enum tac_err tac_scene_read_implicit(struct tac_reader *reader, json_t *integrat
     TAC_TRY(tac_section(reader, integrator, "integrator", "solver", &section));
     TAC_TRY(tac_fields_read(reader, section, "integrator.solver", solver_fields, COUNT(solver_fields), s));
     TAC_TRY(read_options(reader, section));
-    TAC_TRY(check_step(reader));
+    TAC_TRY(tac_scene_check_step(reader, s->implicit.step_s));
 done:
     return err;
 }
@@ -258,17 +223,6 @@ static enum tac_err check_laws(struct tac_reader *reader)
     return TAC_OK;
 }
 
-/* Checks the keys that need the state at intervals. */
-static enum tac_err check_multiple(struct tac_reader *reader, const char *where, double every_s)
-{
-    if (is_multiple(reader->scene, every_s))
-        return TAC_OK;
-    return tac_scene_fail(reader, where,
-                          "is %s s, which is no multiple of integrator.step_s, %s s; the state is known at the ends of "
-                          "steps, so make it one",
-                          tac_shown(every_s).text, tac_shown(reader->scene->settings->implicit.step_s).text);
-}
-
 /* The diagonal of the box around all vertices at the start, as src/implicit/implicit_create.c has it; 1 m around a
  * point. */
 static double diagonal(const struct tac_reader *reader)
@@ -324,20 +278,7 @@ enum tac_err tac_scene_check_implicit(struct tac_reader *reader)
     const struct tac_settings *s = reader->scene->settings;
     if (s->integrator != TAC_INTEGRATOR_IMPLICIT)
         return TAC_OK;
-    if (s->discovery.mode != TAC_DISCOVER_SPECULATE)
-        TAC_TRY(tac_scene_fail(reader, "discovery.mode",
-                               "is another than \"speculate\", but the implicit integrator has one mode of discovery "
-                               "only; leave the key out"));
-    if (s->clocks.mode != TAC_CLOCKS_NESTED)
-        TAC_TRY(tac_scene_fail(reader, "clocks.mode",
-                               "is \"free\", but the implicit integrator has one step for all; leave the key out"));
-    if (s->checkpoint.every_t > 0)
-        TAC_TRY(check_multiple(reader, "output.checkpoint_every_t", s->checkpoint.every_t));
-    for (tac_lid i = 0; i < s->output.history_count; i++) {
-        char where[TAC_WHERE];
-        snprintf(where, sizeof where, "output.histories[%" TAC_PRILID "].every", i);
-        TAC_TRY(check_multiple(reader, where, s->output.history[i].every_s));
-    }
+    TAC_TRY(tac_scene_check_whole_steps(reader, s->implicit.step_s, "the implicit integrator"));
     if (s->contact.thickness > 0 && s->contact.thickness < THINNEST)
         TAC_TRY(tac_scene_fail(reader, "contact.thickness", "is %s m; the implicit integrator needs 0 or at least %s m",
                                tac_shown(s->contact.thickness).text, tac_shown(THINNEST).text));

@@ -1,0 +1,286 @@
+/* active.c: the rows of the present part of a step, and their bodies. A rank makes the rows of its pairs, and all ranks
+ * get all rows, ascending by key, with bodies that are numbered by ascending ids. */
+#include "base/compare.h"
+#include "contact/model.h"
+#include "impact/impact.h"
+#include <stdlib.h>
+#include <string.h>
+
+void tac_impact_active_clear(struct tac_impact *sim)
+{
+    struct tac_impact_active *a = &sim->active;
+    a->rows = a->bodies = a->found_count = 0;
+    a->instant.rows = a->instant.bodies = 0;
+    a->instant.all.count = 0;
+    for (size_t k = 0; k < sim->search.count; k++)
+        sim->search.pair[k].active = sim->search.pair[k].safe = false;
+}
+
+void tac_impact_active_free(struct tac_impact *sim)
+{
+    struct tac_impact_active *a = &sim->active;
+    tac_instant_free(&a->instant);
+    void *const owned[] = {a->row, a->push, a->first, a->id, a->v, a->a, a->middle, a->end, a->space, a->found};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+        free(owned[k]);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct tac_impact_row *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+struct tac_impact_row *tac_impact_active_find(const struct tac_impact *sim, uint64_t key)
+{
+    const struct tac_impact_row wanted = {.key = key};
+    if (sim->active.rows == 0)
+        return NULL;
+    return bsearch(&wanted, sim->active.row, sim->active.rows, sizeof wanted, compare_keys);
+}
+
+/* ---- a row of this rank ---- */
+
+/* The body of a primitive of one vertex, slot k of the row; else its velocity is known. */
+static void enter_vertex(const struct tac_impact *sim, tac_lid v, int i, struct tac_impact_found *f)
+{
+    const int k = i == 0 ? 0 : 1;
+    if (!tac_impact_is_body(sim, v)) {
+        for (size_t c = 0; c < 3 && sim->scripts.on[v]; c++)
+            f->row.other[c] += f->row.w[i] * (sim->p[3 * (size_t)v + c] / sim->part.h);
+        return;
+    }
+    const double root = sqrt(sim->scene->mesh->mass[v]);
+    f->id[k] = tac_scene_id(sim->scene, v);
+    f->row.inverse[k] = 1 / root;
+    for (size_t c = 0; c < 3; c++) {
+        f->v[k][c] = root * sim->v[3 * (size_t)v + c];
+        f->a[k][c] = root * sim->a[3 * (size_t)v + c];
+    }
+}
+
+enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pair *pair, const struct tac_near *near)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_impact_active *a = &sim->active;
+    const tac_lid *body = sim->scene->mesh->vertex_body;
+    const struct tac_contact_law *law =
+        tac_scene_law(sim->scene, body[pair->v[0]], body[pair->v[tac_pair_first(pair->type)]]);
+    TAC_TRY(tac_grow(sim->ctx, &a->found, &a->found_capacity, a->found_count + 1, sizeof *a->found));
+    struct tac_impact_found *f = &a->found[a->found_count++];
+    *f = (struct tac_impact_found){.id = {-1, -1}};
+    f->row = (struct tac_impact_row){.key = pair->key,
+                                     .type = pair->type,
+                                     .vertex = {-1, -1, -1, -1},
+                                     .body = {-1, -1},
+                                     .gap = near->d - pair->radius,
+                                     .radius = pair->radius,
+                                     .thickness = pair->thickness,
+                                     .restitution = law->restitution,
+                                     .friction = law->friction};
+    memcpy(f->row.n, near->n, sizeof f->row.n);
+    memcpy(f->row.w, near->w, sizeof f->row.w);
+    for (int i = 0; i < tac_pair_vertices(pair->type); i++) {
+        f->row.vertex[i] = tac_scene_id(sim->scene, pair->v[i]);
+        enter_vertex(sim, pair->v[i], i, f);
+    }
+    pair->active = true;
+    tac_row_aim(&f->row);
+done:
+    return err;
+}
+
+/* ---- all rows ---- */
+
+enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine, size_t count, size_t size, void *all,
+                                       size_t *total)
+{
+    enum tac_err err;
+    const int ranks = sim->ctx->size;
+    int *counts = NULL, *begin = NULL, own = (int)count;
+    char *records = NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    err = tac_alloc(sim->ctx, (size_t)ranks, sizeof *counts, &counts);
+    err = err ? err : tac_alloc(sim->ctx, (size_t)ranks + 1, sizeof *begin, &begin);
+    TAC_TRY(tac_agree(sim->ctx, err));
+    if (MPI_Allgather(&own, 1, MPI_INT, counts, 1, MPI_INT, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts"));
+    for (int r = 0; r < ranks; r++)
+        begin[r + 1] = begin[r] + counts[r];
+    *total = (size_t)begin[ranks];
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, *total, size, &records)));
+    if (MPI_Type_contiguous((int)size, MPI_BYTE, &type) != MPI_SUCCESS || MPI_Type_commit(&type) != MPI_SUCCESS ||
+        MPI_Allgatherv(mine, own, type, records, counts, begin, type, sim->ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while gathering contacts"));
+done:
+    if (type != MPI_DATATYPE_NULL)
+        MPI_Type_free(&type);
+    free(counts);
+    free(begin);
+    if (err) {
+        free(records);
+        records = NULL;
+    }
+    memcpy(all, &records, sizeof records);
+    return err;
+}
+
+static int32_t number_of(const struct tac_impact_active *a, tac_gid id)
+{
+    const tac_gid *at = id >= 0 ? bsearch(&id, a->id, a->bodies, sizeof id, tac_compare_int64) : NULL;
+    return at != NULL ? (int32_t)(at - a->id) : -1;
+}
+
+static enum tac_err make_room(struct tac_impact *sim, size_t rows, size_t bodies)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_impact_active *a = &sim->active;
+    double **const of_bodies[] = {&a->v, &a->a, &a->middle, &a->end, &a->space};
+    size_t has;
+    for (size_t k = 0; k < sizeof of_bodies / sizeof *of_bodies; k++) {
+        has = 3 * a->body_capacity;
+        TAC_TRY(tac_grow(sim->ctx, of_bodies[k], &has, 3 * bodies, sizeof **of_bodies[k]));
+    }
+    has = a->body_capacity;
+    TAC_TRY(tac_grow(sim->ctx, &a->id, &has, bodies, sizeof *a->id));
+    a->body_capacity = bodies > a->body_capacity ? bodies : a->body_capacity;
+    has = a->row_capacity;
+    TAC_TRY(tac_grow(sim->ctx, &a->push, &has, rows, sizeof *a->push));
+    has = a->row_capacity;
+    TAC_TRY(tac_grow(sim->ctx, &a->first, &has, rows, sizeof *a->first));
+    has = a->row_capacity;
+    TAC_TRY(tac_grow(sim->ctx, &a->row, &has, rows, sizeof *a->row));
+    a->row_capacity = rows > a->row_capacity ? rows : a->row_capacity;
+done:
+    return err;
+}
+
+/* A body of a new row. */
+struct arrival {
+    tac_gid id;
+    size_t found;
+    int slot;
+};
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    return tac_compare_int64(a, b);
+}
+
+/* Lists the bodies that only the new rows have, ascending. Returns how many they are. */
+static size_t list_arrivals(const struct tac_impact_active *a, const struct tac_impact_found *found, size_t n,
+                            struct arrival *out)
+{
+    size_t count = 0, distinct = 0;
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++)
+            if (found[k].id[i] >= 0 && number_of(a, found[k].id[i]) < 0)
+                out[count++] = (struct arrival){found[k].id[i], k, i};
+    if (count > 1)
+        qsort(out, count, sizeof *out, compare_arrivals);
+    for (size_t k = 0; k < count; k++)
+        if (k == 0 || out[k].id != out[k - 1].id)
+            out[distinct++] = out[k];
+    return distinct;
+}
+
+/* Puts the arrivals between the bodies that are there, from the back. */
+static void merge_bodies(struct tac_impact_active *a, const struct tac_impact_found *found,
+                         const struct arrival *arrival, size_t n)
+{
+    size_t old = a->bodies;
+    a->bodies += n;
+    for (size_t at = a->bodies; n > 0 && at-- > 0;) {
+        if (old > 0 && a->id[old - 1] > arrival[n - 1].id) {
+            old--;
+            a->id[at] = a->id[old];
+            memmove(&a->v[3 * at], &a->v[3 * old], 3 * sizeof *a->v);
+            memmove(&a->a[3 * at], &a->a[3 * old], 3 * sizeof *a->a);
+            continue;
+        }
+        const struct arrival *new = &arrival[--n];
+        a->id[at] = new->id;
+        memcpy(&a->v[3 * at], found[new->found].v[new->slot], 3 * sizeof *a->v);
+        memcpy(&a->a[3 * at], found[new->found].a[new->slot], 3 * sizeof *a->a);
+    }
+}
+
+static void merge_rows(struct tac_impact_active *a, const struct tac_impact_found *found, size_t n)
+{
+    size_t old = a->rows;
+    a->rows += n;
+    for (size_t at = a->rows; n > 0 && at-- > 0;) {
+        if (old > 0 && a->row[old - 1].key > found[n - 1].row.key) {
+            old--;
+            a->row[at] = a->row[old];
+            memmove(a->push[at], a->push[old], sizeof a->push[at]);
+            continue;
+        }
+        a->row[at] = found[--n].row;
+        memset(a->push[at], 0, sizeof a->push[at]);
+    }
+}
+
+/* Bodies of rows that were there have other numbers now: the ids of both ends say which. */
+static void number_rows(struct tac_impact_active *a)
+{
+    for (size_t k = 0; k < a->rows; k++) {
+        struct tac_impact_row *row = &a->row[k];
+        for (int i = 0; i < 2; i++)
+            row->body[i] = row->inverse[i] > 0 ? number_of(a, row->vertex[i]) : -1;
+    }
+}
+
+static enum tac_err enter(struct tac_impact *sim, struct tac_impact_found *found, size_t n)
+{
+    enum tac_err err;
+    struct tac_impact_active *a = &sim->active;
+    struct arrival *arrival = NULL;
+    TAC_TRY(tac_alloc_brief(sim->ctx, 2 * n, sizeof *arrival, &arrival));
+    qsort(found, n, sizeof *found, compare_keys);
+    const size_t arrivals = list_arrivals(a, found, n, arrival);
+    TAC_TRY(make_room(sim, a->rows + n, a->bodies + arrivals));
+    merge_bodies(a, found, arrival, arrivals);
+    merge_rows(a, found, n);
+    number_rows(a);
+    a->instant.rows = a->rows;
+    a->instant.row = a->row;
+    a->instant.bodies = a->bodies;
+    a->instant.v = a->v;
+    TAC_TRY(tac_instant_islands(&a->instant));
+done:
+    free(arrival);
+    return err;
+}
+
+enum tac_err tac_impact_active_meet(struct tac_impact *sim, int64_t *fresh)
+{
+    enum tac_err err;
+    struct tac_impact_active *a = &sim->active;
+    struct tac_impact_found *all = NULL;
+    size_t total = a->found_count;
+    *fresh = (int64_t)total;
+    TAC_TRY(tac_impact_over_ranks(sim, fresh, 1, MPI_INT64_T, MPI_SUM));
+    if (*fresh == 0)
+        return TAC_OK;
+    if (sim->ctx->size > 1)
+        TAC_TRY(tac_impact_gather_records(sim, a->found, a->found_count, sizeof *all, &all, &total));
+    TAC_TRY(tac_agree(sim->ctx, enter(sim, all != NULL ? all : a->found, total)));
+    a->found_count = 0;
+done:
+    free(all);
+    return err;
+}
+
+void tac_impact_active_tell(struct tac_impact *sim, const double *from, double *to)
+{
+    const struct tac_impact_active *a = &sim->active;
+    for (size_t b = 0; b < a->bodies; b++) {
+        const tac_lid v = tac_impact_vertex(sim, a->id[b]);
+        if (v < 0)
+            continue;
+        const double inverse = 1 / sqrt(sim->scene->mesh->mass[v]);
+        for (size_t c = 0; c < 3; c++)
+            to[3 * (size_t)v + c] = inverse * from[3 * b + c];
+    }
+}

@@ -1,0 +1,215 @@
+/* flight.c: proves that nothing touches in a flight, and finds the rows for which this fails
+ * (docs/reference/impact.md, Flight).
+ *
+ * A pair must keep a floor: an eighth of its thickness. Where the nearest point lies on the rim of a triangle or an end
+ * of a segment, half of that is enough, and such a pair is no row only because it is near: on a surface that goes on
+ * beyond the rim, the neighbour holds the body, and a row of this pair would push it sideways.
+ */
+#include "contact/advance.h"
+#include "impact/impact.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double FLOOR = 1. / 8, FLOOR_OF_RIM = 1. / 16; /* of the thickness */
+static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
+static const double MORE = 1.05;     /* times what is missing is corrected */
+
+static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *near)
+{
+    if (p->type == TAC_PAIR_VERTEX_VERTEX)
+        return false;
+    for (int i = 0; i < tac_pair_vertices(p->type); i++)
+        if (near->w[i] == 0)
+            return true;
+    return false;
+}
+
+/* Do two particles keep this distance in a flight, by far more than rounding errors? Most do, and this is much faster
+ * than tac_advance_safely(), which decides in all other cases. */
+static bool keep_apart(const double x[4][3], const double p[4][3], double distance)
+{
+    double r[3], q[3], size = 0;
+    for (int c = 0; c < 3; c++) {
+        r[c] = x[0][c] - x[1][c];
+        q[c] = p[0][c] - p[1][c];
+        size += fabs(x[0][c]) + fabs(x[1][c]) + fabs(p[0][c]) + fabs(p[1][c]);
+    }
+    const double square = tac_dot(q, q), share = square > 0 ? tac_clamp01(-tac_dot(r, q) / square) : 0;
+    for (int c = 0; c < 3; c++)
+        r[c] += share * q[c];
+    distance += 1e-9 * (distance + size);
+    return tac_dot(r, r) > distance * distance;
+}
+
+/* Motions move both primitives, or one of them is fixed. */
+static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pair *pair, const double x[4][3],
+                             double gap)
+{
+    struct tac_impact_blocked *b = &sim->part.blocked;
+    double p[4][3];
+    const int n = tac_pair_vertices(pair->type);
+    tac_impact_gather(sim->p, pair->v, n, p);
+    if (tac_advance_safely(pair->type, x, p, pair->radius, FLOOR, pair->thickness, 1) == 1)
+        return;
+    sim->part.fails = true;
+    if (gap > b->gap || (gap == b->gap && pair->key > b->key))
+        return;
+    *b = (struct tac_impact_blocked){pair->key, {-1, -1, -1, -1}, gap};
+    for (int i = 0; i < n; i++)
+        b->vertex[i] = tac_scene_id(sim->scene, pair->v[i]);
+}
+
+static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair *pair)
+{
+    return tac_impact_is_body(sim, pair->v[0]) ||
+           (pair->type == TAC_PAIR_VERTEX_VERTEX && tac_impact_is_body(sim, pair->v[1]));
+}
+
+/* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
+static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, bool near_too)
+{
+    double x[4][3], p[4][3];
+    struct tac_near near;
+    const int n = tac_pair_vertices(pair->type);
+    tac_impact_gather(sim->x, pair->v, n, x);
+    tac_near_pair(pair->type, x, &near);
+    const double gap = near.d - pair->radius, most = pair->thickness;
+    const bool rim = is_on_rim(pair, &near);
+    if (!has_body(sim, pair)) {
+        look_at_scripted(sim, pair, x, gap);
+        return TAC_OK;
+    }
+    const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
+    if (near_too && !rim && gap <= most)
+        return tac_impact_active_add(sim, pair, &near);
+    if (!(gap > floor))
+        return tac_impact_active_add(sim, pair, &near);
+    tac_impact_gather(sim->p, pair->v, n, p);
+    if (pair->type == TAC_PAIR_VERTEX_VERTEX && keep_apart(x, p, pair->radius + floor))
+        return TAC_OK;
+    if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) < 1)
+        return tac_impact_active_add(sim, pair, &near);
+    return TAC_OK;
+}
+
+/* Are the displacements those with which it was proven? In most rounds most are. */
+static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair)
+{
+    for (int i = 0; i < tac_pair_vertices(pair->type); i++)
+        if (memcmp(&sim->p[3 * (size_t)pair->v[i]], &sim->proven[3 * (size_t)pair->v[i]], 3 * sizeof *sim->p) != 0)
+            return false;
+    return true;
+}
+
+enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_impact_find(sim));
+    const double begin_s = tac_wall_s();
+    for (size_t k = 0; k < sim->search.count && !err; k++) {
+        struct tac_impact_pair *pair = &sim->search.pair[k];
+        if (pair->active || (pair->safe && is_unchanged(sim, pair)))
+            continue;
+        err = look(sim, pair, first);
+        pair->safe = !pair->active;
+    }
+    if (sim->count > 0)
+        memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
+    sim->last_step.part_s[0] += tac_wall_s() - begin_s;
+    TAC_TRY(tac_agree(sim->ctx, err));
+    int fails = sim->part.fails;
+    TAC_TRY(tac_impact_over_ranks(sim, &fails, 1, MPI_INT, MPI_MAX));
+    sim->part.fails = fails;
+    TAC_TRY(tac_impact_active_meet(sim, fresh));
+done:
+    return err;
+}
+
+/* ---- rows at the end of a flight ---- */
+
+/* A row that must keep away faster by so much, m/s over s. */
+struct correction {
+    uint64_t key;
+    double more;
+};
+
+/* Does the second primitive of the pair turn or change its shape in the flight? */
+static bool turns(const struct tac_impact_pair *pair, const double p[4][3])
+{
+    for (int i = tac_pair_first(pair->type) + 1; i < tac_pair_vertices(pair->type); i++)
+        for (int c = 0; c < 3; c++)
+            if (p[i][c] != p[tac_pair_first(pair->type)][c])
+                return true;
+    return false;
+}
+
+/* Looks at a row: sets what is missing at its end, m. Returns false if it may touch before the end. A row whose
+ * primitives do not turn comes no nearer, because they are convex and it does not approach. */
+static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
+{
+    double x[4][3], p[4][3], end[4][3];
+    struct tac_near near;
+    const int n = tac_pair_vertices(pair->type);
+    *missing = 0;
+    tac_impact_gather(sim->x, pair->v, n, x);
+    tac_impact_gather(sim->p, pair->v, n, p);
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            end[i][c] = x[i][c] + p[i][c];
+    tac_near_pair(pair->type, x, &near);
+    const double gap = near.d - pair->radius, least = fmin(gap, FLOOR_OF_RIM * pair->thickness);
+    tac_near_pair(pair->type, end, &near);
+    if (near.d - pair->radius < pair->thickness) /* which pairs farther away are in the list is left to the list */
+        sim->part.least_gap = fmin(sim->part.least_gap, near.d - pair->radius);
+    if (near.d - pair->radius < least * (1 - SLACK))
+        *missing = least - (near.d - pair->radius);
+    if (*missing > 0 || !turns(pair, p))
+        return true;
+    return tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
+                              1) == 1;
+}
+
+static enum tac_err collect(struct tac_impact *sim, struct correction **out, size_t *count)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0;
+    sim->part.least_gap = INFINITY;
+    for (size_t k = 0; k < sim->search.count; k++) {
+        const struct tac_impact_pair *pair = &sim->search.pair[k];
+        const struct tac_impact_row *row = pair->active ? tac_impact_active_find(sim, pair->key) : NULL;
+        double missing;
+        if (row == NULL)
+            continue;
+        if (!measure(sim, pair, &missing))
+            sim->part.fails = true;
+        if (!(missing > 0))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, out, &capacity, *count + 1, sizeof **out));
+        (*out)[(*count)++] = (struct correction){pair->key, MORE * missing / (sim->part.h * row->s)};
+    }
+done:
+    return err;
+}
+
+enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected)
+{
+    enum tac_err err;
+    struct correction *mine = NULL, *all = NULL;
+    size_t count = 0, total = 0;
+    int fails;
+    TAC_TRY(tac_agree(sim->ctx, collect(sim, &mine, &count)));
+    fails = sim->part.fails;
+    TAC_TRY(tac_impact_over_ranks(sim, &fails, 1, MPI_INT, MPI_MAX));
+    sim->part.fails = fails;
+    TAC_TRY(tac_impact_over_ranks(sim, &sim->part.least_gap, 1, MPI_DOUBLE, MPI_MIN));
+    TAC_TRY(tac_impact_gather_records(sim, mine, count, sizeof *mine, &all, &total));
+    for (size_t k = 0; k < total; k++)
+        tac_impact_active_find(sim, all[k].key)->r += all[k].more;
+    *corrected = total > 0;
+    sim->last_step.corrections += (int64_t)total;
+done:
+    free(mine);
+    free(all);
+    return err;
+}

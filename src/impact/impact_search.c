@@ -1,0 +1,118 @@
+/* impact_search.c: lists the pairs that may come near in a flight, by the broad phase. TACTUS_TEST_SKIN multiplies the
+ * skin of the list, which must not change any bit.
+ *
+ * In the rounds of a step velocities change their directions, and with them the flights. Where flights are short, as
+ * compared to the particles, the list has therefore all pairs that come near in any flight from here that is not longer
+ * than a quarter more than the longest one of now. */
+#include "impact/impact.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* In units of the thickness: a pair is looked at from a little farther than it can become a row from. */
+static const double MARGIN = 1.125;
+static const double SHORT = 2;     /* radii of the smallest particle */
+static const double AROUND = 1.25; /* times the longest flight */
+
+/* Collective. Returns the least radius of what moves. */
+static enum tac_err find_radius(const struct tac_impact *sim, double *radius)
+{
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    *radius = INFINITY;
+    for (tac_lid v = 0; v < sim->owned; v++)
+        if (mesh->ever_free[v])
+            *radius = fmin(*radius, sim->scene->settings->body[mesh->vertex_body[v]].radius);
+    return tac_impact_over_ranks(sim, radius, 1, MPI_DOUBLE, MPI_MIN);
+}
+
+enum tac_err tac_impact_search_create(struct tac_impact *sim)
+{
+    struct tac_impact_search *s = &sim->search;
+    s->state = (struct tac_vertex_state){.owned = sim->owned, .count = sim->count, .capacity = sim->count};
+    s->scripts = (struct tac_scripts){.of = sim->scripts.of};
+    s->view = (struct tac_view){.ctx = sim->ctx,
+                                .scene = sim->scene,
+                                .model = sim->model,
+                                .state = &s->state,
+                                .scripts = &s->scripts,
+                                .counters = &sim->books.counters,
+                                .halo = sim->halo,
+                                .margin = MARGIN,
+                                .every_owner = true,
+                                .self = sim};
+    const enum tac_err err = find_radius(sim, &s->radius);
+    return err ? err : tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along);
+}
+
+void tac_impact_search_destroy(struct tac_impact *sim)
+{
+    tac_along_destroy(&sim->search.along);
+    free(sim->search.pair);
+}
+
+/* context: the simulation; a tac_take_pair. */
+static enum tac_err take(void *context, const struct tac_found_pair *pair)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_impact *sim = context;
+    struct tac_impact_search *s = &sim->search;
+    if (!(pair->thickness > 0) || !(pair->wait <= 1) ||
+        !tac_stencil_mine(sim->scene, pair->v, tac_pair_vertices(pair->type)))
+        return TAC_OK;
+    TAC_TRY(tac_grow(sim->ctx, &s->pair, &s->capacity, s->count + 1, sizeof *s->pair));
+    struct tac_impact_pair *p = &s->pair[s->count++];
+    *p = (struct tac_impact_pair){.key = tac_pair_key(pair->type, pair->id[0], pair->id[1]),
+                                  .type = pair->type,
+                                  .radius = pair->radius,
+                                  .thickness = pair->thickness};
+    memcpy(p->v, pair->v, sizeof p->v);
+    p->active = tac_impact_active_find(sim, p->key) != NULL;
+done:
+    return err;
+}
+
+static enum tac_err find_longest(const struct tac_impact *sim, double *longest)
+{
+    *longest = 0;
+    for (size_t v = 0; v < (size_t)sim->owned; v++)
+        *longest = fmax(*longest, tac_dot(&sim->p[3 * v], &sim->p[3 * v]));
+    *longest = sqrt(*longest);
+    return tac_impact_over_ranks(sim, longest, 1, MPI_DOUBLE, MPI_MAX);
+}
+
+static enum tac_err make_list(struct tac_impact *sim)
+{
+    enum tac_err err;
+    struct tac_impact_search *s = &sim->search;
+    double longest, part = 1;
+    TAC_TRY(find_longest(sim, &longest));
+    if (!(sim->ctx->hooks.skin > 0)) {
+        const bool is_short = longest <= SHORT * s->radius;
+        s->along->fixed = true;
+        s->along->candidates->skin = is_short ? fmax(AROUND * longest, s->along->skin_most) : s->along->skin_most;
+        part = is_short ? 0 : 1;
+    }
+    s->count = 0;
+    sim->books.counters.candidate_builds++;
+    TAC_TRY(tac_along_find(s->along, sim->x, sim->p, part, take, sim)); /* may reallocate arrays of vertices */
+    TAC_TRY(tac_impact_ghosts_keep(sim));
+    tac_along_enter(s->along, s->count);
+done:
+    return err;
+}
+
+enum tac_err tac_impact_find(struct tac_impact *sim)
+{
+    enum tac_err err;
+    struct tac_impact_search *s = &sim->search;
+    const double begin_s = tac_wall_s();
+    bool holds;
+    TAC_TRY(tac_along_holds(s->along, sim->x, sim->p, 1, &holds));
+    if (!holds)
+        TAC_TRY(make_list(sim));
+    tac_along_use(s->along, s->count);
+    sim->books.counters.candidates = (int64_t)s->count;
+done:
+    sim->last_step.part_s[0] += tac_wall_s() - begin_s;
+    sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
+    return err;
+}

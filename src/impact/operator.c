@@ -1,0 +1,514 @@
+/* operator.c: generalised reflections, restitution, friction and support. */
+#include "impact/operator.h"
+#include "base/evenly.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TAC_ROUNDING 0x1p-46 /* of velocities: no problem is solved to less than this part of the largest */
+/* Where energy is lost anyhow, errors of impulses only leave a little speed, which the next step takes. */
+#define TAC_SLACK 1000
+#define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
+static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PER_ROW = 5 };
+
+/* ---- life ---- */
+
+enum tac_err tac_instant_islands(struct tac_instant *in)
+{
+    enum tac_err err = TAC_OK;
+    size_t has = in->body_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->local, &has, in->bodies, sizeof *in->local));
+    has = in->body_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->global, &has, in->bodies, sizeof *in->global));
+    has = 3 * in->body_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->start, &has, 3 * in->bodies, sizeof *in->start));
+    has = 3 * in->body_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->other, &has, 3 * in->bodies, sizeof *in->other));
+    in->body_capacity = in->bodies > in->body_capacity ? in->bodies : in->body_capacity;
+    has = in->row_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->violated, &has, in->rows, sizeof *in->violated));
+    has = in->row_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->first, &has, in->rows, sizeof *in->first));
+    has = in->row_capacity;
+    TAC_TRY(tac_grow(in->ctx, &in->second, &has, in->rows, sizeof *in->second));
+    in->row_capacity = in->rows > in->row_capacity ? in->rows : in->row_capacity;
+    for (size_t b = 0; b < in->bodies; b++)
+        in->local[b] = -1;
+    for (uint32_t k = 0; k < in->rows; k++)
+        in->violated[k] = k;
+    TAC_TRY(tac_islands_make(in->ctx, &in->all, in->bodies, in->row, in->violated, in->rows));
+    for (size_t i = 0; i < in->all.count; i++)
+        if (in->all.begin[i + 1] - in->all.begin[i] > in->largest)
+            in->largest = in->all.begin[i + 1] - in->all.begin[i];
+done:
+    return err;
+}
+
+void tac_instant_free(struct tac_instant *in)
+{
+    tac_islands_free(&in->all);
+    tac_islands_free(&in->part);
+    tac_bounded_free(&in->problem);
+    void *const owned[] = {in->local, in->global, in->start, in->other, in->violated, in->first, in->second};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+        free(owned[k]);
+    memset(in, 0, sizeof *in);
+}
+
+/* ---- problems ---- */
+
+/* Numbers the bodies of the rows, and leaves in->local empty again. Returns how many they are. */
+static size_t number_bodies(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    size_t bodies = 0;
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++) {
+            const int32_t b = in->row[list[k]].body[i];
+            if (b >= 0 && in->local[b] < 0) {
+                in->local[b] = (int32_t)bodies;
+                in->global[bodies++] = b;
+            }
+        }
+    return bodies;
+}
+
+static void forget_bodies(struct tac_instant *in, size_t bodies)
+{
+    for (size_t b = 0; b < bodies; b++)
+        in->local[in->global[b]] = -1;
+}
+
+static struct tac_column column_of(const struct tac_instant *in, const struct tac_impact_row *row)
+{
+    struct tac_column c;
+    for (int i = 0; i < 2; i++)
+        c.body[i] = row->body[i] >= 0 ? in->local[row->body[i]] : -1;
+    memcpy(c.g, row->g, sizeof c.g);
+    return c;
+}
+
+static enum tac_err solve(struct tac_instant *in, bool friction)
+{
+    struct tac_bounded *p = &in->problem;
+    double most = 0;
+    for (size_t k = 0; k < p->columns; k++)
+        most = fmax(most, fabs(p->b[k]));
+    p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
+    p->enough = in->slack > 1 ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
+    p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
+    const int64_t before = p->iterations;
+    const bool solved = tac_bounded_solve(p);
+    in->iterations += p->iterations - before;
+    return solved ? TAC_OK
+                  : tac_fail(in->ctx, TAC_ERR_RUN,
+                             "impulses of %zu contacts at once were not found in %" PRId64
+                             " iterations; make integrator.solver.tolerance larger, or integrator.step_s smaller",
+                             p->columns, p->iterations - before);
+}
+
+enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times)
+{
+    enum tac_err err;
+    struct tac_bounded *p = &in->problem;
+    const size_t bodies = number_bodies(in, list, n);
+    TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_impact_row *row = &in->row[list[k]];
+        p->column[k] = column_of(in, row);
+        p->b[k] = -times * (tac_row_speed(row, v) + row->u);
+        p->lower[k] = 0;
+        p->upper[k] = INFINITY;
+        p->y[k] = 0;
+    }
+    TAC_TRY(solve(in, false));
+done:
+    forget_bodies(in, bodies);
+    return err;
+}
+
+void tac_instant_push(const struct tac_instant *in, double scale, double *v)
+{
+    for (size_t b = 0; b < in->problem.bodies; b++)
+        for (size_t k = 0; k < 3; k++)
+            v[3 * (size_t)in->global[b] + k] += scale * in->problem.w[3 * b + k];
+}
+
+/* ---- friction ---- */
+
+/* Sets the directions of friction of n rows that have none: against their slip at v, and across it. Returns whether
+ * some row has them. */
+static bool aim_friction(struct tac_instant *in, const uint32_t *list, size_t n, const double *v)
+{
+    bool any = false;
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        double slip[3];
+        if (!(row->friction > 0))
+            continue;
+        if (row->rubs) {
+            any = true;
+            continue;
+        }
+        tac_row_slip(row, v, slip);
+        const double along = tac_dot(slip, row->n);
+        for (int c = 0; c < 3; c++)
+            slip[c] -= along * row->n[c];
+        const double length = sqrt(tac_dot(slip, slip));
+        if (!(length / row->s > TAC_ROUNDING * in->fastest))
+            continue;
+        any = row->rubs = true;
+        for (int c = 0; c < 3; c++)
+            row->tangent[0][c] = -slip[c] / length;
+        tac_cross(row->tangent[1], row->n, row->tangent[0]);
+    }
+    return any;
+}
+
+static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->rubs = false;
+        memset(row->tangent, 0, sizeof row->tangent);
+        memset(row->slide, 0, sizeof row->slide);
+    }
+}
+
+/* Column k: friction along one of the two directions. */
+static void write_friction(struct tac_instant *in, const struct tac_impact_row *row, int which, const double *v,
+                           double limit, size_t k)
+{
+    struct tac_bounded *p = &in->problem;
+    const double *t = row->tangent[which];
+    double slip[3];
+    p->column[k] = column_of(in, row);
+    for (int c = 0; c < 3; c++) {
+        p->column[k].g[0][c] = t[c] * (row->inverse[0] / row->s);
+        p->column[k].g[1][c] = -(t[c] * (row->inverse[1] / row->s));
+    }
+    tac_row_slip(row, v, slip);
+    p->b[k] = -tac_dot(t, slip) / row->s;
+    p->lower[k] = -limit;
+    p->upper[k] = limit;
+    p->y[k] = fmin(fmax(row->slide[which], -limit), limit);
+}
+
+static double limit_of(const struct tac_instant *in, uint32_t row)
+{
+    return in->row[row].rubs ? in->row[row].friction * in->second[row] : 0;
+}
+
+/* min 1/2 |v + G y + D z|^2 - r.y, y >= 0, |z| <= friction times in->second of the row, along `directions` of its two
+ * directions; `r`: with or without the r of the rows. Rows get y and z, and start with them. */
+static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, int directions,
+                                        const double *v, bool r)
+{
+    enum tac_err err;
+    struct tac_bounded *p = &in->problem;
+    const size_t bodies = number_bodies(in, list, n);
+    size_t columns = n;
+    for (size_t k = 0; k < n; k++)
+        columns += limit_of(in, list[k]) > 0 ? (size_t)directions : 0;
+    TAC_TRY(tac_bounded_begin(in->ctx, p, columns, bodies));
+    columns = n;
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_impact_row *row = &in->row[list[k]];
+        p->column[k] = column_of(in, row);
+        p->b[k] = (r ? row->r : 0) - (tac_row_speed(row, v) + row->u);
+        p->lower[k] = 0;
+        p->upper[k] = INFINITY;
+        p->y[k] = row->lambda;
+        for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
+            write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
+    }
+    TAC_TRY(solve(in, columns > n));
+    columns = n;
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->lambda = p->y[k];
+        for (int i = 0; i < 2; i++)
+            row->slide[i] = i < directions && limit_of(in, list[k]) > 0 ? p->y[columns++] : 0;
+    }
+done:
+    forget_bodies(in, bodies);
+    return err;
+}
+
+/* After restitution: impulses in in->second; adds those of friction, against the slip before, to the rows. */
+static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    enum tac_err err = TAC_OK;
+    forget_friction(in, list, n);
+    if (aim_friction(in, list, n, in->start)) {
+        TAC_TRY(solve_with_friction(in, list, n, 1, in->v, false));
+        tac_instant_push(in, 1, in->v);
+    }
+    for (size_t k = 0; k < n; k++)
+        in->row[list[k]].lambda += in->second[list[k]];
+done:
+    return err;
+}
+
+/* ---- reflections ---- */
+
+static size_t find_violated(struct tac_instant *in, const uint32_t *list, size_t n, double slow)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < n; k++)
+        if (tac_instant_violates(in, &in->row[list[k]], slow))
+            in->violated[count++] = list[k];
+    return count;
+}
+
+/* Reflects the velocity at the rows of one component. Impulses are added to in->first. */
+static enum tac_err reflect_component(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    enum tac_err err;
+    const struct tac_bounded *p = &in->problem;
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 2));
+    const double square = tac_dot_evenly(p->w, p->w, 3 * p->bodies);
+    if (!(square > 0))
+        goto done;
+    /* b is -2 (G^T v + u); the scale is 1 but for the residual, and with it no energy changes. */
+    const double scale = tac_dot_evenly(p->y, p->b, n) / square;
+    tac_instant_push(in, scale, in->v);
+    for (size_t k = 0; k < n; k++)
+        in->first[list[k]] += scale * p->y[k];
+done:
+    return err;
+}
+
+/* Reflects until no row is violated by more than `slow`. *jammed: that did not happen. */
+static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t n, double slow, bool *jammed)
+{
+    enum tac_err err = TAC_OK;
+    *jammed = false;
+    for (int64_t round = 0;; round++) {
+        const size_t violated = find_violated(in, list, n, slow);
+        if (violated == 0)
+            break;
+        if (round == in->rule.most + REFLECTIONS_PER_ROW * (int64_t)n) {
+            *jammed = true;
+            in->jammed++;
+            break;
+        }
+        in->reflections++;
+        TAC_TRY(tac_islands_make(in->ctx, &in->part, in->bodies, in->row, in->violated, violated));
+        for (size_t i = 0; i < in->part.count; i++)
+            TAC_TRY(
+                reflect_component(in, in->part.order + in->part.begin[i], in->part.begin[i + 1] - in->part.begin[i]));
+    }
+done:
+    return err;
+}
+
+/* ---- restitution ---- */
+
+/* Restores the velocities of the rows' bodies before the impact. */
+static void go_back(struct tac_instant *in, const uint32_t *list, size_t n, const double *from, double *to)
+{
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++) {
+            const int32_t b = in->row[list[k]].body[i];
+            if (b >= 0)
+                memcpy(&to[3 * (size_t)b], &from[3 * (size_t)b], 3 * sizeof *to);
+        }
+}
+
+/* The velocity after restitution is on the way from the inelastic one, in->other with the impulses in->second, to
+ * in->v, with the impulses in->first: as far as no energy is gained. Both are allowed, so it is. */
+static void keep_energy(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    double a = 0, b = 0, c = 0, share = 1;
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_impact_row *row = &in->row[list[k]];
+        const double before = tac_row_speed(row, in->start) + row->u, low = tac_row_speed(row, in->other) + row->u;
+        const double change = tac_row_speed(row, in->v) + row->u - low;
+        const double y = in->second[list[k]], more = in->first[list[k]] - y;
+        a += more * change;
+        b += y * change + more * (before + low);
+        c += y * (before + low);
+    }
+    if (a + b + c > 0 && a > 0)
+        share = fmin(fmax((-b + sqrt(fmax(b * b - 4 * a * c, 0))) / (2 * a), 0), 1);
+    for (size_t k = 0; k < n; k++) {
+        double *y = &in->second[list[k]];
+        *y = share * in->first[list[k]] + (1 - share) * *y;
+    }
+    for (size_t k = 0; k < in->problem.bodies; k++)
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = 3 * (size_t)in->global[k] + i;
+            in->v[at] = share * in->v[at] + (1 - share) * in->other[at];
+        }
+}
+
+/* Every row has a law of its own: impulses in between, and then what is allowed next to that. in->problem is that of
+ * the inelastic impact. */
+static enum tac_err mix_laws(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    enum tac_err err;
+    struct tac_bounded *p = &in->problem;
+    for (size_t k = 0; k < n; k++) {
+        const double c = in->row[list[k]].restitution;
+        p->y[k] = in->first[list[k]] = c * in->first[list[k]] + (1 - c) * in->second[list[k]];
+    }
+    tac_bounded_apply(p);
+    go_back(in, list, n, in->start, in->v);
+    tac_instant_push(in, 1, in->v);
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    tac_instant_push(in, 1, in->v);
+    for (size_t k = 0; k < n; k++)
+        in->first[list[k]] += p->y[k];
+    keep_energy(in, list, n);
+done:
+    return err;
+}
+
+/* After an inelastic impact, in->problem, from in->start: in->v has the elastic velocities. */
+static enum tac_err restitute(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    const double c = in->row[list[0]].restitution;
+    bool one = true;
+    for (size_t k = 0; k < n; k++) {
+        in->second[list[k]] = in->problem.y[k];
+        one = one && in->row[list[k]].restitution == c;
+    }
+    go_back(in, list, n, in->start, in->other);
+    tac_instant_push(in, 1, in->other);
+    if (!one)
+        return mix_laws(in, list, n);
+    for (size_t k = 0; k < n; k++)
+        in->second[list[k]] = c * in->first[list[k]] + (1 - c) * in->second[list[k]];
+    for (size_t k = 0; k < in->problem.bodies; k++)
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = 3 * (size_t)in->global[k] + i;
+            in->v[at] = c * in->v[at] + (1 - c) * in->other[at];
+        }
+    return TAC_OK;
+}
+
+static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, size_t n, bool friction)
+{
+    for (size_t k = 0; k < n; k++)
+        if (in->row[list[k]].restitution < 1 || (friction && in->row[list[k]].friction > 0))
+            return false;
+    return true;
+}
+
+bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
+{
+    return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
+}
+
+/* What is left to approach slowly after restitution goes to the nearest allowed velocity. */
+static enum tac_err stop_slow(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    enum tac_err err = TAC_OK;
+    if (find_violated(in, list, n, 0) == 0)
+        return TAC_OK;
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    tac_instant_push(in, 1, in->v);
+    for (size_t k = 0; k < n; k++)
+        in->second[list[k]] += in->problem.y[k];
+done:
+    return err;
+}
+
+/* Generalised reflections of one island. Impulses without friction go to in->second. Where energy is lost, nothing is
+ * reflected that approaches slower than what forces give in a step: a heap would never rest. */
+static enum tac_err strike_reflecting(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    enum tac_err err = TAC_OK;
+    bool any = false, jammed = false;
+    const bool elastic = loses_nothing(in, list, n, false);
+    const double slow = elastic ? 0 : in->slow;
+    for (size_t k = 0; k < n; k++)
+        any = any || in->row[list[k]].restitution > 0;
+    any = any && find_violated(in, list, n, slow) > 0;
+    if (any)
+        TAC_TRY(reflect(in, list, n, slow, &jammed));
+    if (any && !jammed && elastic) {
+        for (size_t k = 0; k < n; k++)
+            in->second[list[k]] = in->first[list[k]];
+        goto done;
+    }
+    TAC_TRY(tac_instant_solve(in, list, n, in->start, 1));
+    if (any && !jammed) {
+        TAC_TRY(restitute(in, list, n));
+        TAC_TRY(stop_slow(in, list, n));
+        goto done;
+    }
+    for (size_t k = 0; k < n; k++)
+        in->second[list[k]] = in->problem.y[k];
+    go_back(in, list, n, in->start, in->v);
+    tac_instant_push(in, 1, in->v);
+done:
+    return err;
+}
+
+enum tac_err tac_instant_strike(struct tac_instant *in)
+{
+    enum tac_err err = TAC_OK;
+    memcpy(in->start, in->v, 3 * in->bodies * sizeof *in->v);
+    for (size_t i = 0; i < in->all.count; i++) {
+        const uint32_t *list = in->all.order + in->all.begin[i];
+        const size_t n = in->all.begin[i + 1] - in->all.begin[i];
+        for (size_t k = 0; k < n; k++) {
+            in->row[list[k]].lambda = 0;
+            in->first[list[k]] = in->second[list[k]] = 0;
+        }
+        forget_friction(in, list, n);
+        in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+        if (find_violated(in, list, n, 0) == 0)
+            continue;
+        TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
+                                                        : tac_instant_strike_otherwise(in, i));
+        TAC_TRY(rub(in, list, n));
+    }
+done:
+    return err;
+}
+
+/* ---- support ---- */
+
+/* Are the limits of friction those of the impulses? Makes them so. */
+static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    double change = 0, most = 0;
+    for (size_t k = 0; k < n; k++) {
+        change = fmax(change, fabs(in->row[list[k]].lambda - in->second[list[k]]));
+        most = fmax(most, in->row[list[k]].lambda);
+        in->second[list[k]] = in->row[list[k]].lambda;
+    }
+    return change <= TAC_SETTLED * most;
+}
+
+/* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a
+ * support without friction. */
+enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
+{
+    enum tac_err err = TAC_OK;
+    const uint32_t *list = in->all.order + in->all.begin[i];
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i];
+    bool settled = false;
+    in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->lambda = again ? row->lambda : 0;
+        in->second[list[k]] = row->lambda;
+    }
+    if (!again)
+        forget_friction(in, list, n);
+    for (int64_t pass = again ? 1 : 0; pass <= in->rule.passes && !settled; pass++) {
+        TAC_TRY(solve_with_friction(in, list, n, 2, in->v, true));
+        if (pass == in->rule.passes)
+            break;
+        settled = settle_limits(in, list, n);
+        go_back(in, list, n, in->v, in->start);
+        tac_instant_push(in, 1, in->start);
+        settled = aim_friction(in, list, n, in->start) ? settled : true;
+    }
+    tac_instant_push(in, 1, in->v);
+done:
+    return err;
+}

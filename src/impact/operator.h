@@ -1,0 +1,81 @@
+/* operator.h: changes velocities of bodies that touch, at one instant (docs/reference/impact.md, Operators; Smith et
+ * al., Reflections on Simultaneous Impact, 2012).
+ *
+ * It knows rows and velocities, and neither time nor places. All problems have the form
+ *
+ *     P(v, G, r):  y = argmin over y >= 0 of 1/2 |v + G y|^2 - r.y
+ *
+ * whose result v + G y is the nearest velocity to v at which no row k has g_k.v under r_k.
+ *
+ *     struct tac_instant in = {.ctx = ctx, .rule = rule, .bodies = 2, .v = v, .rows = 1, .row = row};
+ *     TAC_TRY(tac_instant_islands(&in));
+ *     TAC_TRY(tac_instant_strike(&in));          impact: in.v changes, and the rows get impulses
+ *     tac_instant_free(&in);
+ */
+#ifndef TACTUS_IMPACT_OPERATOR_H
+#define TACTUS_IMPACT_OPERATOR_H
+
+#include "impact/bounded.h"
+#include "impact/islands.h"
+#include <tactus/scene.h>
+
+struct tac_instant {
+    struct tac_ctx *ctx; /* borrowed */
+    struct tac_impact_settings rule;
+    size_t bodies, rows;
+    double *v;                  /* borrowed, (bodies, 3): times the root of mass */
+    struct tac_impact_row *row; /* borrowed, (rows) */
+
+    /* of an impact */
+    double fastest; /* the largest |v| of a body in the scene */
+    double floor;   /* m/s: slower approaches are rounding errors of supports */
+    double slow;    /* m/s: what approaches slower is not reflected, unless all of its island is elastic */
+
+    double slack; /* times rule.tolerance: of the island that is being solved */
+
+    /* counted since the caller set them to 0 */
+    int64_t reflections, jammed, iterations;
+    size_t largest; /* rows of an island */
+
+    /* work, owned */
+    struct tac_islands all, part; /* of all rows; of the rows that are violated */
+    struct tac_bounded problem;
+    size_t body_capacity, row_capacity;
+    int32_t *local;         /* (bodies): number in the problem, or -1 */
+    int32_t *global;        /* (bodies): the reverse */
+    double *start, *other;  /* (bodies, 3): velocities before an impact, and by another law */
+    uint32_t *violated;     /* (rows) */
+    double *first, *second; /* (rows): impulses */
+};
+
+/* Local. Makes room for, and the islands of, the present rows. */
+enum tac_err tac_instant_islands(struct tac_instant *in);
+void tac_instant_free(struct tac_instant *in);
+
+/* Local. Does the row approach faster than by rounding errors, with `slow` m/s allowed (0: none)? */
+static inline bool tac_instant_violates(const struct tac_instant *in, const struct tac_impact_row *row, double slow)
+{
+    return tac_row_speed(row, in->v) + row->u < -(1e-12 * in->fastest + fmax(in->floor, slow) / row->s);
+}
+
+/* Local. Impact of all islands in which a row is violated: in->v becomes the velocities after it, and the rows get
+ * their impulses, 0 in other islands. TAC_ERR_RUN: a problem was not solved. */
+enum tac_err tac_instant_strike(struct tac_instant *in);
+
+/* Local. Support of island i, with friction: in->v becomes the nearest velocities at which no row approaches.
+ * again: the rows have the impulses of a support before this one, from which to start. */
+enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again);
+
+/* Local. Returns whether island i loses no energy: all its rows are elastic and without friction. */
+bool tac_instant_is_elastic(const struct tac_instant *in, size_t i);
+
+/* ---- parts, for this room ---- */
+
+/* Local. P(v, G, -u), of n rows, into in->problem. times: 2 for a reflection, P(2v, G, -2u); else 1. */
+enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times);
+/* Local. v += scale times what in->problem has pushed. */
+void tac_instant_push(const struct tac_instant *in, double scale, double *v);
+/* Local. The other operators, of island i (others.c). Impulses go to in->first. */
+enum tac_err tac_instant_strike_otherwise(struct tac_instant *in, size_t i);
+
+#endif
