@@ -125,6 +125,12 @@ struct tac_body {
     tac_lid pins;        /* how many of its last vertices are points of the world, to which joints tie it */
 };
 
+/* Returns where the vertices of a body's mesh end; those of its joints follow. */
+static inline tac_lid tac_body_mesh_end(const struct tac_body *body)
+{
+    return body->vertex_end - body->anchors - body->pins;
+}
+
 /* A body that is rigid (docs/explanation/rigid.md), as it starts. */
 struct tac_rigid_body {
     tac_lid body;

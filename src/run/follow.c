@@ -307,7 +307,7 @@ bool tac_follow_selected(const struct tac_looking *l, const struct tac_history *
 {
     const tac_lid number = (tac_lid)(tac_scene_id(l->scene, i) - l->scene->settings->body[h->body].vertex_begin);
     const double *start = &l->scene->mesh->x[3 * (size_t)i];
-    bool inside = true;
+    bool inside = tac_scene_id(l->scene, i) < tac_body_mesh_end(&l->scene->settings->body[h->body]);
     if (h->select == TAC_HISTORY_LIST)
         return bsearch(&number, index, (size_t)h->index_count, sizeof number, by_index) != NULL;
     for (int c = 0; c < 3 && h->select == TAC_HISTORY_BOX; c++)

@@ -22,7 +22,7 @@ static tac_gid place_of(const struct tac_looking *l, const struct tac_history *h
     tac_gid before = 0;
     for (tac_lid k = 0; k < h->flux_count; k++) {
         const struct tac_body *b = &l->scene->settings->body[h->flux_body[k]];
-        if (h->flux_body[k] == body)
+        if (h->flux_body[k] == body && tac_scene_id(l->scene, i) < tac_body_mesh_end(b))
             return before + tac_scene_id(l->scene, i) - b->vertex_begin;
         before += b->vertex_end - b->vertex_begin;
     }

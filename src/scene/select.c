@@ -11,10 +11,19 @@ static const struct tac_field selection_fields[] = {
     {.key = "box", .kind = TAC_FIELD_OTHER, .required = true},
 };
 
+/* Points of joints are not selected: they are the last rows of their bodies, which no rank reads in parts. */
+static struct tac_rows rows_of_mesh(const struct tac_reader *reader, tac_lid index)
+{
+    struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const struct tac_body *body = &reader->scene->settings->body[index];
+    rows.end -= body->vertex_end - tac_body_mesh_end(body);
+    return rows;
+}
+
 /* Selections list vertices of the rows that are here, by their ids in the scene. */
 static enum tac_err select_all(struct tac_reader *reader, tac_lid index, struct tac_selection *selection)
 {
-    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const struct tac_rows rows = rows_of_mesh(reader, index);
     const tac_lid first = reader->scene->settings->body[index].vertex_begin + rows.number,
                   count = rows.end - rows.begin;
     enum tac_err err = tac_alloc(reader->ctx, (size_t)count, sizeof(tac_lid), &selection->vertex);
@@ -29,12 +38,12 @@ static enum tac_err select_indices(struct tac_reader *reader, const json_t *list
                                    struct tac_selection *selection)
 {
     const struct tac_body *body = &reader->scene->settings->body[body_index];
-    const struct tac_rows rows = reader->rows[body_index][TAC_VERTICES];
+    const struct tac_rows rows = rows_of_mesh(reader, body_index);
     const tac_lid first = body->vertex_begin + rows.number, end = first + rows.end - rows.begin;
     tac_lid kept = 0;
     enum tac_err err = TAC_OK;
     size_t count = json_array_size(list);
-    tac_lid vertices = body->vertex_end - body->vertex_begin;
+    const tac_lid vertices = tac_body_mesh_end(body) - body->vertex_begin;
     if (count == 0)
         TAC_TRY(tac_scene_fail(reader, where, "is empty; leave the %s out or select vertices", selection->what));
     if (count > (size_t)vertices)
@@ -88,7 +97,7 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
 {
     const struct tac_scene *scene = reader->scene;
     const struct tac_body *body = &scene->settings->body[index];
-    const struct tac_rows rows = reader->rows[index][TAC_VERTICES];
+    const struct tac_rows rows = rows_of_mesh(reader, index);
     const tac_lid first = body->vertex_begin + rows.number;
     char box_where[TAC_WHERE];
     double corner[2][3];

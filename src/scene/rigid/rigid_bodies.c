@@ -167,7 +167,7 @@ static void add_shell(const struct tac_reader *reader, const struct tac_body *bo
     const struct tac_local_mesh *mesh = reader->scene->mesh;
     double p[3][3];
     if (body->mass > 0) {
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end - body->anchors - body->pins; i++) {
+        for (tac_lid i = body->vertex_begin; i < tac_body_mesh_end(body); i++) {
             memcpy(p[0], mesh->x + 3 * (size_t)i, sizeof p[0]);
             tac_moments_add(sums, body->mass, TAC_MOMENTS_POINT, (const double(*)[3])p);
         }
@@ -202,7 +202,7 @@ static void find_middle(const struct tac_reader *reader, const struct tac_body *
     const double *x = reader->scene->mesh->x;
     for (int k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (tac_lid i = body->vertex_begin; i < body->vertex_end - body->anchors - body->pins; i++) {
+        for (tac_lid i = body->vertex_begin; i < tac_body_mesh_end(body); i++) {
             low = fmin(low, x[3 * (size_t)i + (size_t)k]);
             high = fmax(high, x[3 * (size_t)i + (size_t)k]);
         }
