@@ -10,6 +10,7 @@
 
 #include "base/json_read.h"
 #include "base/memory_use.h"
+#include "io/folder/log.h"
 #include "io/folder/series.h"
 
 static const char ENERGY_HEADER[] =
@@ -77,6 +78,7 @@ static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_create(ctx, out, true));
     TAC_TRY(tac_series_open_all(ctx, out, NULL));
+    TAC_TRY(tac_log_open(ctx, out, NULL));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
     return err;
@@ -95,7 +97,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->ctx = ctx;
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
-    out->folder.fd = out->folder.ranks = out->energy = -1;
+    out->folder.fd = out->folder.ranks = out->energy = out->log.fd = -1;
     for (int k = 0; k < TAC_LINES; k++)
         out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
@@ -305,6 +307,7 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
         status.state = "failed";
         status.error = ctx->error;
     }
+    tac_log_end(out, &status);
     enum tac_err last = tac_status_last(ctx, out, &status);
     return err > last ? err : last;
 }
@@ -335,6 +338,8 @@ void tac_output_destroy(struct tac_output **p)
     if (out->energy >= 0)
         close(out->energy);
     tac_series_close_all(out);
+    if (out->log.fd >= 0)
+        close(out->log.fd);
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);

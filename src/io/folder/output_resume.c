@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint/checkpoint.h"
+#include "io/folder/log.h"
 #include "io/folder/series.h"
 
 bool tac_output_lies_in(const char *file, const char *dir)
@@ -90,6 +91,7 @@ static enum tac_err continue_files(struct tac_ctx *ctx, struct tac_output *out, 
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_resume(ctx, out, past, rows));
     TAC_TRY(tac_series_open_all(ctx, out, past));
+    TAC_TRY(tac_log_open(ctx, out, past));
     for (int64_t k = 0; k < frames->count; k++)
         TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s, frames->kept[k].fields));
     TAC_TRY(tac_xdmf_write(ctx, out, true));

@@ -16,7 +16,7 @@ TACTUS = os.environ["TACTUS"]
 MADE = ["scene.json.tmp", "status.json.tmp", "run.json.tmp", "frames.xdmf.tmp", "histories.h5.tmp", "steps.csv.part", "steps.csv.tmp", "checkpoint.h5.tmp",
         "scene.json", "run.json", "frames.xdmf", "histories.h5", "checkpoint.h5", "ranks.lock", "energy.csv.damaged", "reactions.csv.damaged",
         "frames.h5.damaged", "record.h5.damaged", "branch.json.tmp"]
-EXTENDED = ["energy.csv", "reactions.csv", "histories.csv", "steps.csv", "frames.h5", "record.h5"]
+EXTENDED = ["energy.csv", "reactions.csv", "histories.csv", "steps.csv", "run.log", "frames.h5", "record.h5"]
 VICTIM = "what somebody wrote\n"
 SCENE = {"format": "tactus-scene/1", "time": {"end": 0.04, "frame": 0.01}, "gravity": [0, -9.81, 0],
          "integrator": {"kind": "implicit", "step_s": 0.005}, "contact": {"thickness": 0.01},
