@@ -17,7 +17,7 @@
 /* What a run makes, besides checkpoints; status.json, the mark, is handled separately: made first, removed last. */
 static const char *const RUN_FILES[] = {
     "frames.h5",   "frames.xdmf",   "energy.csv",    "scene.json",   "run.json",  "record.h5", "checkpoint.h5",
-    "branch.json", "reactions.csv", "histories.csv", "histories.h5", "steps.csv", "run.log"};
+    "branch.json", "reactions.csv", "histories.csv", "histories.h5", "steps.csv", "run.log",   "frames.vtkhdf"};
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
 #define MARK_ASIDE "status.json.tmp"
 

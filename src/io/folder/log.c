@@ -11,9 +11,9 @@
 #include "io/folder/output.h"
 
 enum {
-    LINE = 2048,        /* more than all columns need */
-    HEADER_EVERY = 25,  /* rows after which the names of the columns are repeated */
-    NUMBER_WIDTH = 11,  /* "-1.2346e-05" */
+    LINE = 2048,       /* more than all columns need */
+    HEADER_EVERY = 25, /* rows after which the names of the columns are repeated */
+    NUMBER_WIDTH = 11, /* "-1.2346e-05" */
     WHOLE_WIDTH = 7,
     PRINT_EVERY_S = 10, /* rows that go to a file by stderr */
 };

@@ -5,8 +5,8 @@
  * line, and removes nothing. Rank 0 owns the file; all functions are local to it.
  *
  *     tac_log_open(ctx, out, past);
- *     after each step: tac_log_step(out, head, row);         after each frame: tac_log_row(ctx, out, index, &row, &status);
- *     tac_log_end(out, &status);
+ *     after each step: tac_log_step(out, head, row);         after each frame: tac_log_row(ctx, out, index, &row,
+ * &status); tac_log_end(out, &status);
  */
 #ifndef TACTUS_IO_FOLDER_LOG_H
 #define TACTUS_IO_FOLDER_LOG_H

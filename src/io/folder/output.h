@@ -181,6 +181,8 @@ void tac_lock_release(int *fd);
 
 /* ---- xdmf.c: frames.xdmf ---- */
 struct tac_xdmf {
+    struct tac_kept_frame *frame; /* owned, (frame_count) */
+    size_t frame_capacity;
     char *text; /* owned: the frames so far, without head and tail */
     size_t length, capacity;
     int64_t frame_count, frames_written;
