@@ -200,8 +200,7 @@ static bool find_axes(const struct part *p, int64_t k, const tac_lid corner[3], 
     double d[3];
     difference(p, k, corner[0], corner[1], axis[0]);
     difference(p, k, corner[0], corner[2], d);
-    const double length =
-        sqrt(axis[0][0] * axis[0][0] + axis[0][1] * axis[0][1] + axis[0][2] * axis[0][2]);
+    const double length = sqrt(axis[0][0] * axis[0][0] + axis[0][1] * axis[0][1] + axis[0][2] * axis[0][2]);
     const double area = cross_length(axis[0], d, axis[2]);
     if (!(length > 0) || !(area > 0))
         return false;
@@ -457,7 +456,7 @@ static void read_scene(struct usd *u, double *second)
     static const struct {
         const char *name;
         double si;
-    } units[] = {{"km", 1e3}, {"dm", .1},   {"cm", .01},  {"mm", 1e-3}, {"um", 1e-6}, {"nm", 1e-9}, {"in", .0254},
+    } units[] = {{"km", 1e3},   {"dm", .1},   {"cm", .01},  {"mm", 1e-3}, {"um", 1e-6}, {"nm", 1e-9}, {"in", .0254},
                  {"ft", .3048}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60},  {"h", 3600}};
     const char *length = json_string_value(json_object_get(json_object_get(scene, "units"), "length"));
     const char *time = json_string_value(json_object_get(json_object_get(scene, "units"), "time"));

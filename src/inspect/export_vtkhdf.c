@@ -24,8 +24,7 @@ enum tac_err tac_export_vtkhdf(struct tac_ctx *ctx, const struct tac_reader *r, 
     TAC_TRY(tac_alloc(ctx, (size_t)r->frame_count, sizeof *frame, &frame));
     for (int64_t k = 0; k < r->frame_count; k++)
         if (chosen[k])
-            frame[of.count++] =
-                (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s, r->frame[k].fields};
+            frame[of.count++] = (struct tac_kept_frame){r->frame[k].index, r->frame[k].time_s, r->frame[k].fields};
     of.frame = frame;
     err = tac_vtkhdf_write(ctx, &of, path, path);
 done:

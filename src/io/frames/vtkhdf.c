@@ -246,8 +246,7 @@ static bool put_steps(const struct grid *g, double *time)
     return put_array(g->steps, "Values", H5T_NATIVE_DOUBLE, 1, (hsize_t[]){(hsize_t)g->of->count, 1}, time) &&
            put_starts(g, g->steps, "PartOffsets", 0, 0, 0) && put_starts(g, g->steps, "NumberOfParts", 0, 0, 1) &&
            put_starts(g, g->steps, "PointOffsets", 0, g->of->vertices, 0) &&
-           put_starts(g, g->steps, "CellOffsets", 1, 0, 0) &&
-           put_starts(g, g->steps, "ConnectivityIdOffsets", 1, 0, 0);
+           put_starts(g, g->steps, "CellOffsets", 1, 0, 0) && put_starts(g, g->steps, "ConnectivityIdOffsets", 1, 0, 0);
 }
 
 /* ---- the file ---- */
@@ -290,8 +289,7 @@ static bool make_file(const struct tac_vtkhdf *of, const char *temporary, int64_
         return false;
     close(fresh);
     tac_h5_quiet(&quiet);
-    const hid_t from = tac_h5_open_read(of->frames),
-                mesh = from >= 0 ? H5Gopen2(from, "mesh", H5P_DEFAULT) : (hid_t)-1,
+    const hid_t from = tac_h5_open_read(of->frames), mesh = from >= 0 ? H5Gopen2(from, "mesh", H5P_DEFAULT) : (hid_t)-1,
                 file = mesh >= 0 ? H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT) : (hid_t)-1;
     ok = file >= 0 && fill_file(of, file, mesh, number, time);
     if (file >= 0)
