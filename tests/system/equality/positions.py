@@ -94,7 +94,8 @@ def runs(t, x):
         same(kind + "1", kind + "r", kind + " restarted")
         tactus("run", "-o", kind + "b", "--quiet", "--restart", kind + "1/checkpoint-000003.h5")
         same(kind + "1", kind + "b", kind + " branched")
-        for other in ("breath.npz", "packed.h5"):
+        np.savez_compressed("pressed.npz", time=t, position=x)
+        for other in ("breath.npz", "packed.h5", "pressed.npz"):
             tactus("run", put("other.json", scene(other, kind == "implicit")), "-o", "other", "--overwrite", "--quiet")
             same(kind + "1", "other", kind + " from " + other)
     tactus("run", "events.json", "-o", "kds", "--quiet", "--discover", "kds")
@@ -141,8 +142,11 @@ def refusals(t, x):
         refused(r"vertex 9 of \"ball\" reaches knot 6 \(t = 0\.06 s\) at 1e\+11 m/s", x=fast, ranks=ranks)
         refused(r"has 161 vertices, but \"ball\" has 162", x=x[:, 1:], ranks=ranks)
         refused(r"knot 4 lies at 0\.03 s after 0\.03 s", t=np.array([0, .01, .02, .03, .03, .05, .06, .07, .08]), ranks=ranks)
-    np.savez_compressed("pressed.npz", time=t, position=x)
-    refused("is compressed, so its knots cannot be read one by one", "pressed.npz")
+    with open("pressed.npz", "rb") as whole, open("damaged.npz", "wb") as damaged:
+        content = bytearray(whole.read())
+        content[len(content) // 2] ^= 16
+        damaged.write(content)
+    refused("`position` is damaged: it cannot be unpacked, or its checksum differs", "damaged.npz")
     with open("breath.h5", "rb") as whole, open("cut.h5", "wb") as cut, open("breath.npz", "rb") as archive, open("cut.npz", "wb") as short:
         cut.write(whole.read()[:9000])
         short.write(archive.read()[:9000])
