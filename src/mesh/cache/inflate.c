@@ -19,8 +19,8 @@ struct tac_inflater {
     int descriptor; /* borrowed */
     int64_t begin, packed, bytes;
     struct place now, place[PLACES];
-    int count;   /* of places that are kept */
-    bool valid;  /* `now` has a state */
+    int count;  /* of places that are kept */
+    bool valid; /* `now` has a state */
     unsigned char in[BUFFER], skipped[BUFFER];
 };
 

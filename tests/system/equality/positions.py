@@ -136,6 +136,14 @@ def refusals(t, x):
     nan[3, 5, 1] = np.nan
     fast = x.copy()
     fast[6, 9, 2] = 1e9
+    crossed = x.copy()
+    crossed[5, TOP] -= 2.2 * (x[5, TOP] - x[5].mean(axis=0))  # a vertex goes through the other side
+    for ranks in (1, 2, 3):
+        refused(r"\"ball\" crosses itself at knot 5 \(t = 0\.05 s\) of .*bad\.h5: .*near \(.*give the body \"self\": false", x=crossed, ranks=ranks)
+    write("bad.h5", t, crossed)
+    allowed = scene("bad.h5")
+    allowed["bodies"][-1]["self"] = False
+    tactus("check", put("bad.json", allowed))
     for ranks in (1, 3):
         refused(r"positions\.file: its first knot lies up to 1\.73e-06 m off the placed mesh of \"ball\"", x=far, ranks=ranks)
         refused(r"vertex 5 at knot 3 \(t = 0\.03 s\) is not finite", x=nan, ranks=ranks)
