@@ -84,8 +84,8 @@ static bool some_free(struct tac_ctx *ctx, const struct tac_scene *whole, const 
     int some = 0;
     if (pieces != NULL)
         for (tac_lid i = 0; i < pieces->vertex_count; i++)
-            some |= pieces->ever_free[i] && pieces->vertex_id[i] >= b->vertex_begin &&
-                    pieces->vertex_id[i] < b->vertex_end;
+            some |=
+                pieces->ever_free[i] && pieces->vertex_id[i] >= b->vertex_begin && pieces->vertex_id[i] < b->vertex_end;
     for (tac_lid i = b->vertex_begin; i < b->vertex_end && pieces == NULL; i++)
         some |= whole->mesh->ever_free[i];
     if (ctx->size > 1)
@@ -135,11 +135,14 @@ static enum tac_err look_at_knots(struct tac_ctx *ctx, const struct tac_motion *
     const struct tac_scene scene = {&a->settings, &a->mesh};
     const int64_t knots = m->cache->knots;
     const double room = MOST_ELEMENTS / (1. + a->mesh.triangle_count);
-    const int64_t most = room < 8 ? 8 : room > MOST_KNOTS ? MOST_KNOTS : (int64_t)room, looks = knots < most ? knots : most;
+    const int64_t most = room < 8            ? 8
+                         : room > MOST_KNOTS ? MOST_KNOTS
+                                             : (int64_t)room,
+                  looks = knots < most ? knots : most;
     struct tac_overlaps *found = NULL;
     enum tac_err err = TAC_OK;
     *first = knots + 1;
-    for (int64_t k = ctx->rank; k < looks && *first > knots; k += ctx->size) {
+    for (int64_t k = ctx->rank; k<looks && * first> knots; k += ctx->size) {
         const int64_t knot = looks > 1 ? k * (knots - 1) / (looks - 1) : 0;
         TAC_TRY(tac_point_cache_read(ctx, m->cache, knot, 0, m->cache->vertices, a->mesh.x));
         TAC_TRY(tac_overlap_find_exempt(ctx, &scene, a->all, &found));
