@@ -172,6 +172,9 @@ double tac_wall_s(void);
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);
 const char *tac_commit(void);
+/* Local; MPI need not run. Writes lines of text: version, commit and trajectory generation; compiler; the versions of
+ * the MPI and HDF5 libraries that are loaded. */
+void tac_build_text(char *text, size_t size);
 
 #ifdef __cplusplus
 }

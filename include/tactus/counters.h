@@ -69,6 +69,64 @@ struct tac_status {
     struct tac_counters counters;
 };
 
+/* Columns of a run's log (output.log): constant; name, which is that in energy.csv, steps.csv or status.json; unit;
+ * integrators that have it; those whose logs show it unless the scene says otherwise; whether it is a whole number. */
+#define TAC_LOG_LIST(X)                                                                                                \
+    X(FRAME, "frame", NO_UNIT, BOTH, NONE, true)                                                                       \
+    X(TIME, "time", SCENE_TIME, BOTH, BOTH, false)                                                                     \
+    X(SHARE, "share", PERCENT, BOTH, NONE, false)                                                                      \
+    X(STEP, "step", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                                 \
+    X(NEWTON, "newton", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                             \
+    X(LINEAR, "linear", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                             \
+    X(PARTS, "parts", NO_UNIT, IMPLICIT, NONE, true)                                                                   \
+    X(SHARE_MIN, "share_min", NO_UNIT, IMPLICIT, NONE, false)                                                          \
+    X(KAPPA, "kappa", NO_UNIT, IMPLICIT, NONE, false)                                                                  \
+    X(RESIDUAL, "residual", NO_UNIT, IMPLICIT, NONE, false)                                                            \
+    X(LAG_RESIDUAL, "lag_residual", NO_UNIT, IMPLICIT, NONE, false)                                                    \
+    X(KINETIC, "kinetic", ENERGY, BOTH, ASYNCHRONOUS, false)                                                           \
+    X(GRAVITY, "gravity", ENERGY, BOTH, NONE, false)                                                                   \
+    X(STRETCH, "stretch", ENERGY, BOTH, NONE, false)                                                                   \
+    X(BEND, "bend", ENERGY, BOTH, NONE, false)                                                                         \
+    X(CONTACT, "contact", ENERGY, BOTH, NONE, false)                                                                   \
+    X(TOTAL, "total", ENERGY, BOTH, BOTH, false)                                                                       \
+    X(DISSIPATED, "dissipated", ENERGY, BOTH, NONE, false)                                                             \
+    X(DISSIPATED_FRICTION, "dissipated_friction", ENERGY, BOTH, NONE, false)                                           \
+    X(DISSIPATED_RESTITUTION, "dissipated_restitution", ENERGY, BOTH, NONE, false)                                     \
+    X(DISSIPATED_DAMPING, "dissipated_damping", ENERGY, BOTH, NONE, false)                                             \
+    X(DISSIPATED_PLASTICITY, "dissipated_plasticity", ENERGY, BOTH, NONE, false)                                       \
+    X(WORK, "work", ENERGY, BOTH, NONE, false)                                                                         \
+    X(DEFECT, "defect", ENERGY, BOTH, ASYNCHRONOUS, false)                                                             \
+    X(MOMENTUM_X, "momentum_x", MOMENTUM, BOTH, NONE, false)                                                           \
+    X(MOMENTUM_Y, "momentum_y", MOMENTUM, BOTH, NONE, false)                                                           \
+    X(MOMENTUM_Z, "momentum_z", MOMENTUM, BOTH, NONE, false)                                                           \
+    X(CONTACTS, "contacts", NO_UNIT, BOTH, BOTH, true)                                                                 \
+    X(MIN_DISTANCE, "min_distance", LENGTH, BOTH, BOTH, false)                                                         \
+    X(DEEPEST_LAYER, "deepest_layer", NO_UNIT, ASYNCHRONOUS, NONE, true)                                               \
+    X(TICKS_PER_S, "ticks_per_s", PER_S, ASYNCHRONOUS, NONE, false)                                                    \
+    X(ROLLBACKS, "rollbacks", NO_UNIT, ASYNCHRONOUS, NONE, true)                                                       \
+    X(WINDOW_S, "window_s", SCENE_TIME, ASYNCHRONOUS, NONE, false)                                                     \
+    X(SPEED, "speed", SCENE_TIME_PER_S, BOTH, NONE, false)                                                             \
+    X(WALL_S, "wall_s", WALL_TIME, BOTH, BOTH, false)                                                                  \
+    X(WALL_LEFT_S, "wall_left_s", WALL_TIME, BOTH, NONE, false)
+
+#define TAC_LOG_CONSTANT(constant, name, unit, of, usual, whole) TAC_LOG_##constant,
+enum tac_log_column { TAC_LOG_LIST(TAC_LOG_CONSTANT) TAC_LOG_COLUMNS };
+#undef TAC_LOG_CONSTANT
+
+/* Sets of integrators in the list above, and its units. */
+enum { TAC_LOG_OF_NONE, TAC_LOG_OF_ASYNCHRONOUS, TAC_LOG_OF_IMPLICIT, TAC_LOG_OF_BOTH };
+enum tac_log_unit {
+    TAC_LOG_NO_UNIT,
+    TAC_LOG_SCENE_TIME,
+    TAC_LOG_WALL_TIME, /* seconds, in any system of units */
+    TAC_LOG_PERCENT,
+    TAC_LOG_ENERGY,
+    TAC_LOG_LENGTH,
+    TAC_LOG_MOMENTUM,
+    TAC_LOG_SCENE_TIME_PER_S,
+    TAC_LOG_PER_S
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -36,6 +36,11 @@ enum tac_err tac_export_pvd(struct tac_ctx *ctx, const struct tac_reader *r, con
  */
 enum tac_err tac_export_gltf(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
 
+/* Local. Writes the chosen frames as one USD file in text. TAC_ERR_INPUT: there are too many. */
+enum tac_err tac_export_usd(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
+/* Local. Writes a VTKHDF file of the chosen frames; their values stay where they are, in the file of `r`. */
+enum tac_err tac_export_vtkhdf(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
+
 /* The result of tac_frames_pack(). */
 struct tac_packed {
     int64_t frames, bytes, bytes_before;

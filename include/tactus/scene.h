@@ -18,6 +18,7 @@
 
 #include <jansson.h>
 #include <tactus/base.h>
+#include <tactus/counters.h>
 #include <tactus/mesh.h>
 
 #define TAC_FRAME_GRAIN 65536 /* quanta: frames lie on multiples of it */
@@ -351,6 +352,8 @@ struct tac_output_settings {
     bool contacts, reactions; /* a list of contacts in each frame; reactions.csv */
     tac_lid history_count;
     struct tac_history *history; /* owned */
+    int log_count;
+    enum tac_log_column log[TAC_LOG_COLUMNS]; /* (log_count): columns of the log, from the left, each at most once */
 };
 
 enum { TAC_UNIT_NAME = 32 };

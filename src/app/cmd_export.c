@@ -112,14 +112,26 @@ struct export
     void *field[TAC_DATASETS]; /* owned: fields of the present frame */
 };
 
-/* In the order of enum tac_export_format; the last is one file of all frames. */
-static const char *const formats[] = {"obj", "ply", "vtu", "vtp", "gltf"};
-enum { FORMATS = sizeof formats / sizeof formats[0], GLTF = FORMATS - 1 };
+typedef enum tac_err write_whole(struct tac_ctx *ctx, const struct tac_reader *r, const bool *chosen, const char *path);
+
+/* Formats; the first are in the order of enum tac_export_format. whole: the file that is of all frames, or NULL. write:
+ * writes it; NULL: there is a file for each frame, of which `whole` is the list. */
+static const struct {
+    const char *name, *whole;
+    write_whole *write;
+} formats[] = {{"obj", NULL, NULL},
+               {"ply", NULL, NULL},
+               {"vtu", "frames.pvd", NULL},
+               {"vtp", "frames.pvd", NULL},
+               {"gltf", "animation.glb", tac_export_gltf},
+               {"usda", "animation.usda", tac_export_usd},
+               {"vtkhdf", "frames.vtkhdf", tac_export_vtkhdf}};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 static int format_of(const struct export *e)
 {
     for (int k = 0; k < FORMATS; k++)
-        if (strcmp(e->format, formats[k]) == 0)
+        if (strcmp(e->format, formats[k].name) == 0)
             return k;
     return -1;
 }
@@ -129,12 +141,12 @@ static void file_name(const struct export *e, int64_t k, char *path, size_t size
     snprintf(path, size, "%s/frame-%s.%s", e->dir, e->r->frame[k].name, e->format);
 }
 
-/* Path of the file of all frames (the list of files, or the animation); false: there is none. */
+/* Path of the file that is of all frames; false: there is none. */
 static bool whole_name(const struct export *e, char *path, size_t size)
 {
-    const int format = format_of(e);
-    snprintf(path, size, "%s/%s", e->dir, format == GLTF ? "animation.glb" : "frames.pvd");
-    return format == GLTF || format == TAC_EXPORT_VTU || format == TAC_EXPORT_VTP;
+    const char *whole = formats[format_of(e)].whole;
+    snprintf(path, size, "%s/%s", e->dir, whole != NULL ? whole : "");
+    return whole != NULL;
 }
 
 static enum tac_err refuse_existing(struct tac_ctx *ctx, const char *path)
@@ -155,8 +167,8 @@ static enum tac_err prepare_files(struct tac_ctx *ctx, const struct export *e)
                         strerror(errno));
     if (stat(e->dir, &s) != 0 || !S_ISDIR(s.st_mode))
         return tac_fail(ctx, TAC_ERR_INPUT, "'%s' is a file, not a folder; choose another with -o", e->dir);
-    const int format = format_of(e);
-    for (int64_t k = 0; !e->overwrite && format != GLTF && k < e->r->frame_count; k++) {
+    const bool one = formats[format_of(e)].write != NULL;
+    for (int64_t k = 0; !e->overwrite && !one && k < e->r->frame_count; k++) {
         file_name(e, k, path, sizeof path);
         if (e->chosen[k] && lstat(path, &s) == 0)
             return refuse_existing(ctx, path);
@@ -190,9 +202,9 @@ static enum tac_err write_frames(struct tac_ctx *ctx, struct export *e, int64_t 
     const int format = format_of(e);
     char path[4096];
     const bool whole = whole_name(e, path, sizeof path);
-    if (format == GLTF) {
+    if (formats[format].write != NULL) {
         *written = 1;
-        return tac_export_gltf(ctx, e->r, e->chosen, path);
+        return formats[format].write(ctx, e->r, e->chosen, path);
     }
     for (int64_t k = 0; k < e->r->frame_count; k++) {
         if (!e->chosen[k])
@@ -226,7 +238,7 @@ static enum tac_err export_run(struct tac_ctx *ctx, struct tac_reader *r, const 
     TAC_TRY(tac_alloc(ctx, n, sizeof *e->f, &e->f));
     TAC_TRY(prepare_files(ctx, e));
     TAC_TRY(write_frames(ctx, e, &written));
-    printf("%s: %" PRId64 " %s file%s\n", e->dir, written, e->format, format_of(e) == GLTF ? "" : "s");
+    printf("%s: %" PRId64 " %s file%s\n", e->dir, written, e->format, formats[format_of(e)].write != NULL ? "" : "s");
 done:
     free(e->chosen);
     free(e->x);
@@ -248,17 +260,19 @@ enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv)
     const struct tac_option option[] = {
         {"-o", TAC_OPTION_STRING, &e.dir, "DIR2", "the folder to write to, made if need be"},
         {"--frames", TAC_OPTION_STRING, &frames, "F", "7, 0:100, 0:10:100 (first:step:last), a list, 'all' or 'last'"},
-        {"--format", TAC_OPTION_STRING, &e.format, "obj|ply|vtu|vtp|gltf",
-         "obj; ply (the default), with velocity, force and body; vtu, vtp: with all fields; gltf: one animation"},
+        {"--format", TAC_OPTION_STRING, &e.format, "obj|ply|vtu|vtp|gltf|usda|vtkhdf",
+         "obj; ply (the default), with velocity, force and body; vtu, vtp: with all fields; gltf, usda: one animation; "
+         "vtkhdf: one index over frames.h5"},
         {"--overwrite", TAC_OPTION_FLAG, &e.overwrite, NULL, "replace files that are there"},
     };
     const size_t options = sizeof option / sizeof option[0];
     TAC_TRY(tac_options_parse(ctx, "export", argc, argv, option, options, &run, 1, &count, &help));
     if (help) {
         tac_options_help(
-            "export", "DIR -o DIR2 [--frames F] [--format obj|ply|vtu|vtp|gltf] [--overwrite]",
+            "export", "DIR -o DIR2 [--frames F] [--format obj|ply|vtu|vtp|gltf|usda|vtkhdf] [--overwrite]",
             "Writes frames of a run folder (or frames.h5) as DIR2/frame-NNNNNN.obj, .ply, .vtu or .vtp; with the\n"
-            "last two, DIR2/frames.pvd is their list for ParaView. gltf writes DIR2/animation.glb. The last\n"
+            "last two, DIR2/frames.pvd is their list for ParaView. gltf writes DIR2/animation.glb, usda\n"
+            "DIR2/animation.usda; vtkhdf DIR2/frames.vtkhdf, whose values stay in the run's frames.h5. The last\n"
             "frame of a range is part of it; -1 is the last frame of the run, -2 the one before.",
             option, options);
         goto done;
@@ -268,7 +282,8 @@ enum tac_err tac_cmd_export(struct tac_ctx *ctx, int argc, char **argv)
     else if (e.dir == NULL || e.dir[0] == '\0')
         err = tac_fail(ctx, TAC_ERR_INPUT, "tactus export needs a folder to write to: -o DIR2");
     else if (format_of(&e) < 0)
-        err = tac_fail(ctx, TAC_ERR_INPUT, "--format is obj, ply, vtu, vtp or gltf, not '%.100s'", e.format);
+        err = tac_fail(ctx, TAC_ERR_INPUT, "--format is obj, ply, vtu, vtp, gltf, usda or vtkhdf, not '%.100s'",
+                       e.format);
     if (err)
         goto done;
     TAC_TRY(tac_reader_open(ctx, run, &r));

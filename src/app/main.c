@@ -37,7 +37,7 @@ static void print_help(void)
         "commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' prints the version and commit.\n");
+    printf("\n'tactus COMMAND -h' explains a command; 'tactus --version' prints versions of it and its libraries.\n");
 }
 
 /* Finds the command. *out stays NULL if the user asked for help or the version, which this function prints. */
@@ -54,9 +54,10 @@ static enum tac_err find_command(struct tac_ctx *ctx, int argc, char **argv, con
         return TAC_OK;
     }
     if (strcmp(word, "--version") == 0) {
+        char text[1024];
+        tac_build_text(text, sizeof text);
         if (ctx->rank == 0)
-            printf("tactus %s (commit %s, trajectory generation %d)\n", tac_version(), tac_commit(),
-                   TAC_TRAJECTORY_GENERATION);
+            fputs(text, stdout);
         return TAC_OK;
     }
     for (int i = 0; i < COMMAND_COUNT; i++) {

@@ -227,6 +227,7 @@ enum tac_err tac_check_engine(struct tac_ctx *ctx, const struct tac_scene *scene
     const bool implicit = scene->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS;
     TAC_TRY((implicit ? describe_steps : describe_asynchronous)(ctx, scene, report, text));
     TAC_TRY(tac_overlap_check(ctx, scene, dir));
+    TAC_TRY(tac_overlap_check_knots(ctx, scene, NULL));
     if (text)
         fprintf(text, "start      no surfaces overlap\n");
     if (json_object_set_new(report, "overlaps", json_integer(0)) != 0)

@@ -75,6 +75,11 @@ enum tac_err tac_overlap_write_obj(struct tac_ctx *ctx, const struct tac_scene *
 enum tac_err tac_overlap_check(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir);
 
 struct tac_pieces; /* partition/part.h */
+/* Collective. Looks at the knots of bodies that an animation moves as a whole (at up to 256 of each, evenly spaced, and
+ * at fewer of large meshes, at least 8), and fails with TAC_ERR_INPUT and one sentence where such a body crosses
+ * itself, unless it has no contact with itself. pieces NULL: every rank has the whole scene. */
+enum tac_err tac_overlap_check_knots(struct tac_ctx *ctx, const struct tac_scene *whole,
+                                     const struct tac_pieces *pieces);
 /* Collective. Does what tac_overlap_check() does, for a scene in pieces (with topology), of which all ranks have
  * `common`: the same sentence and file, without a rank that has the whole scene. If there are more than
  * TAC_OVERLAP_MOST places, it depends on the ranks which of them are listed.  regions: the number of parts that the

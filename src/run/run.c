@@ -1,4 +1,5 @@
 /* run.c: runs the loop over the frames of a run. */
+#include "io/folder/log.h"
 #include "io/record/record.h"
 #include "run/follow.h"
 #include "run/running.h"
@@ -63,6 +64,18 @@ done:
     return err;
 }
 
+/* Writes the row of the newest frame into the log. */
+static enum tac_err log_frame(struct tac_running *run)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_status status;
+    if (run->ctx->rank == 0) {
+        fill_status(run, &status, "running");
+        err = tac_log_row(run->ctx, run->out, run->frame, &run->row, &status);
+    }
+    return tac_agree(run->ctx, err);
+}
+
 static enum tac_err write_frame(struct tac_running *run)
 {
     enum tac_err err;
@@ -95,6 +108,7 @@ static enum tac_err write_frame(struct tac_running *run)
     TAC_TRY(tac_output_frame(run->ctx, run->out, &frame));
     run->contacts = run->row.contacts;
     TAC_TRY(tac_output_row(run->ctx, run->out, &run->row));
+    TAC_TRY(log_frame(run));
     run->frame++;
     sim->last_frame = view.now;
 done:

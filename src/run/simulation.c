@@ -30,9 +30,9 @@ done:
 enum tac_err tac_simulation_check(struct tac_ctx *ctx, struct tac_scene *whole, const struct tac_pieces *pieces,
                                   const char *dir)
 {
-    if (pieces != NULL)
-        return tac_overlap_check_pieces(ctx, whole, pieces, 0, dir);
-    return tac_overlap_check(ctx, whole, dir);
+    const enum tac_err err =
+        pieces != NULL ? tac_overlap_check_pieces(ctx, whole, pieces, 0, dir) : tac_overlap_check(ctx, whole, dir);
+    return err ? err : tac_overlap_check_knots(ctx, whole, pieces);
 }
 
 enum tac_err tac_simulation_make(struct tac_simulation *sim, struct tac_pieces **pieces)

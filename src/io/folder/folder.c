@@ -15,9 +15,9 @@
 #include "io/folder/output.h"
 
 /* What a run makes, besides checkpoints; status.json, the mark, is handled separately: made first, removed last. */
-static const char *const RUN_FILES[] = {"frames.h5",     "frames.xdmf",   "energy.csv",    "scene.json",
-                                        "run.json",      "record.h5",     "checkpoint.h5", "branch.json",
-                                        "reactions.csv", "histories.csv", "histories.h5",  "steps.csv"};
+static const char *const RUN_FILES[] = {
+    "frames.h5",   "frames.xdmf",   "energy.csv",    "scene.json",   "run.json",  "record.h5", "checkpoint.h5",
+    "branch.json", "reactions.csv", "histories.csv", "histories.h5", "steps.csv", "run.log",   "frames.vtkhdf"};
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
 #define MARK_ASIDE "status.json.tmp"
 
@@ -333,8 +333,8 @@ static enum tac_err wait_for_end(struct tac_ctx *ctx, const struct tac_folder *f
 /* Refuses symbolic links: a run that continues writes only to files of its own folder. */
 static enum tac_err refuse_links(struct tac_ctx *ctx, const struct tac_folder *f)
 {
-    static const char *const extended[] = {"frames.h5",     "record.h5",     "energy.csv",
-                                           "reactions.csv", "histories.csv", "steps.csv"};
+    static const char *const extended[] = {"frames.h5",     "record.h5", "energy.csv", "reactions.csv",
+                                           "histories.csv", "steps.csv", "run.log"};
     struct stat s;
     for (size_t i = 0; i < sizeof extended / sizeof extended[0]; i++)
         if (fstatat(f->fd, extended[i], &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode))

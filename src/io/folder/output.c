@@ -10,7 +10,9 @@
 
 #include "base/json_read.h"
 #include "base/memory_use.h"
+#include "io/folder/log.h"
 #include "io/folder/series.h"
+#include "io/frames/vtkhdf.h"
 
 static const char ENERGY_HEADER[] =
     "time,kinetic,gravity,stretch,bend,contact,total,dissipated,work,defect,momentum_x,momentum_y,momentum_z,"
@@ -77,6 +79,7 @@ static enum tac_err write_small(struct tac_ctx *ctx, struct tac_output *out)
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_create(ctx, out, true));
     TAC_TRY(tac_series_open_all(ctx, out, NULL));
+    TAC_TRY(tac_log_open(ctx, out, NULL));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
 done:
     return err;
@@ -95,7 +98,7 @@ enum tac_err tac_output_blank(struct tac_ctx *ctx, const struct tac_scene *scene
     out->ctx = ctx;
     out->scene = scene;
     tac_kind_names(ctx, out->kind_name);
-    out->folder.fd = out->folder.ranks = out->energy = -1;
+    out->folder.fd = out->folder.ranks = out->energy = out->log.fd = -1;
     for (int k = 0; k < TAC_LINES; k++)
         out->series[k].fd = -1;
     out->start_wall_s = tac_wall_s();
@@ -283,6 +286,26 @@ static json_t *run_json(struct tac_ctx *ctx, const struct tac_output *out, const
         tac_units_json(&out->scene->settings->units));
 }
 
+/* Writes frames.vtkhdf. The paths use the folder's descriptor, because the folder may have been renamed. */
+static enum tac_err write_vtkhdf(struct tac_ctx *ctx, const struct tac_output *out)
+{
+    const struct tac_local_mesh *mesh = out->scene->mesh;
+    char frames[64], path[64], shown[PATH_MAX + 32];
+    const struct tac_vtkhdf of = {.frames = frames,
+                                  .name = "frames.h5",
+                                  .vertices = mesh->vertex_count,
+                                  .triangles = mesh->triangle_count,
+                                  .segments = mesh->segment_count,
+                                  .points = out->frames->point_count,
+                                  .tetrahedra = mesh->tetrahedron_count,
+                                  .frame = out->xdmf.frame,
+                                  .count = out->xdmf.frame_count};
+    snprintf(frames, sizeof frames, "/proc/self/fd/%d/frames.h5", out->folder.fd);
+    snprintf(path, sizeof path, "/proc/self/fd/%d/frames.vtkhdf", out->folder.fd);
+    snprintf(shown, sizeof shown, "%s/frames.vtkhdf", out->folder.dir);
+    return of.count > 0 ? tac_vtkhdf_write(ctx, &of, path, shown) : TAC_OK;
+}
+
 static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, const struct tac_summary *summary)
 {
     enum tac_err err = tac_xdmf_write(ctx, out, true);
@@ -291,6 +314,8 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
         err = err > worse ? err : worse;
     }
     out->energy = -1;
+    if (!err && !out->frames->broken)
+        err = write_vtkhdf(ctx, out);
     if (out->series[TAC_LINES_HISTORIES].fd >= 0) {
         const enum tac_err histories = tac_histories_convert(ctx, out);
         err = err > histories ? err : histories;
@@ -305,6 +330,7 @@ static enum tac_err write_last(struct tac_ctx *ctx, struct tac_output *out, cons
         status.state = "failed";
         status.error = ctx->error;
     }
+    tac_log_end(out, &status);
     enum tac_err last = tac_status_last(ctx, out, &status);
     return err > last ? err : last;
 }
@@ -335,9 +361,12 @@ void tac_output_destroy(struct tac_output **p)
     if (out->energy >= 0)
         close(out->energy);
     tac_series_close_all(out);
+    if (out->log.fd >= 0)
+        close(out->log.fd);
     if (out->line_open)
         fputc('\n', stderr);
     free(out->xdmf.text);
+    free(out->xdmf.frame);
     free(out->entry);
     for (int k = 0; k < TAC_LINES; k++)
         free(out->sums[k].line);

@@ -181,6 +181,8 @@ void tac_lock_release(int *fd);
 
 /* ---- xdmf.c: frames.xdmf ---- */
 struct tac_xdmf {
+    struct tac_kept_frame *frame; /* owned, (frame_count) */
+    size_t frame_capacity;
     char *text; /* owned: the frames so far, without head and tail */
     size_t length, capacity;
     int64_t frame_count, frames_written;
@@ -192,6 +194,14 @@ struct tac_series {
     const char *name, *header; /* name of the file; its first line without the line end */
     bool frames;               /* rows are at frames: a restart removes a row between two frames */
     int fd;                    /* -1: none */
+};
+
+/* ---- log.c: run.log ---- */
+struct tac_log {
+    int fd;                                               /* -1: none */
+    int64_t rows, printed;                                /* of this process: in the file, on stderr */
+    int64_t steps;                                        /* since the last row */
+    double step[TAC_LOG_LAG_RESIDUAL - TAC_LOG_STEP + 1]; /* what they come to: the columns from TAC_LOG_STEP on */
 };
 
 /* ---- the whole ---- */
@@ -206,6 +216,7 @@ struct tac_output {
     struct tac_series series[TAC_LINES];    /* rank 0; none of energy.csv */
     struct tac_output_sums sums[TAC_LINES]; /* rank 0: owned: checksums of the tables' lines */
     struct tac_xdmf xdmf;                   /* rank 0 */
+    struct tac_log log;                     /* rank 0 */
     struct tac_output_entry *entry;         /* rank 0: owned, (entry_count): frames and rows in the folder, by index */
     size_t entry_count, entry_capacity;
     bool here;                 /* the run continues from a checkpoint that is in the folder */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint/checkpoint.h"
+#include "io/folder/log.h"
 #include "io/folder/series.h"
 
 bool tac_output_lies_in(const char *file, const char *dir)
@@ -85,17 +86,20 @@ done:
 static enum tac_err continue_files(struct tac_ctx *ctx, struct tac_output *out, const struct tac_output_past *past,
                                    const struct tac_frames_plan *frames, const struct tac_energy_plan *rows)
 {
+    static const char *const of_end[] = {"run.json", "frames.vtkhdf"};
     enum tac_err err = TAC_OK;
     TAC_TRY(list_entries(ctx, out, frames, rows));
     TAC_TRY(tac_folder_replace_json(ctx, &out->folder, "scene.json", out->scene->settings->json, true));
     TAC_TRY(tac_energy_resume(ctx, out, past, rows));
     TAC_TRY(tac_series_open_all(ctx, out, past));
+    TAC_TRY(tac_log_open(ctx, out, past));
     for (int64_t k = 0; k < frames->count; k++)
         TAC_TRY(tac_xdmf_add(ctx, out, frames->kept[k].index, frames->kept[k].time_s, frames->kept[k].fields));
     TAC_TRY(tac_xdmf_write(ctx, out, true));
-    /* run.json describes the earlier run; it is written again at the end. */
-    if (unlinkat(out->folder.fd, "run.json", 0) != 0 && errno != ENOENT)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot remove %s/run.json: %s", out->folder.dir, strerror(errno)));
+    /* These describe the earlier run; they are written again at the end. */
+    for (int k = 0; k < 2; k++)
+        if (unlinkat(out->folder.fd, of_end[k], 0) != 0 && errno != ENOENT)
+            TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "cannot remove %s/%s: %s", out->folder.dir, of_end[k], strerror(errno)));
 done:
     return err;
 }

@@ -103,6 +103,7 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
     snprintf(position, sizeof position, "/frames/%06" PRId64 "/position", index);
     snprintf(velocity, sizeof velocity, "/frames/%06" PRId64 "/velocity", index);
     snprintf(force, sizeof force, "/frames/%06" PRId64 "/contact_force", index);
+    TAC_TRY(tac_grow(ctx, &x->frame, &x->frame_capacity, (size_t)x->frame_count + 1, sizeof *x->frame));
     TAC_TRY(append_text(ctx, &x->text, &x->length, &x->capacity,
                         "      <Grid Name=\"%06" PRId64 "\" GridType=\"Uniform\">\n        <Time Value=\"%.17g\"/>\n",
                         index, time_s));
@@ -117,7 +118,7 @@ enum tac_err tac_xdmf_add(struct tac_ctx *ctx, struct tac_output *out, int64_t i
     TAC_TRY(add_field(ctx, out, 0, "radius", false, "Float", 8, "/mesh/radius"));
     TAC_TRY(add_requested(ctx, out, index, fields));
     TAC_TRY(append_text(ctx, &x->text, &x->length, &x->capacity, "      </Grid>\n"));
-    x->frame_count++;
+    x->frame[x->frame_count++] = (struct tac_kept_frame){index, time_s, fields};
 done:
     if (err)
         x->length = before;

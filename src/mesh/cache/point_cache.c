@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "mesh/cache/inflate.h"
 #include "mesh/read.h"
 
 static bool ends_in(const char *path, const char *ending)
@@ -53,6 +54,7 @@ void tac_point_cache_release(struct tac_point_cache **p)
     if (cache == NULL || --cache->users > 0)
         return;
     tac_point_cache_close_hdf5(cache);
+    tac_inflater_destroy(&cache->inflater);
     if (cache->descriptor >= 0)
         close(cache->descriptor);
     free(cache->path);

@@ -1,7 +1,7 @@
 /* point_cache.h: reads files of surfaces that an animation moves: positions of all vertices at some times.
  *
- * Formats: HDF5 with `time` (K) and `position` (K, V, 3); NumPy's .npz with the same two arrays, stored without
- * compression; .mdd.  Each rank opens the file by itself and reads the rows that it needs, so a failure is local. A
+ * Formats: HDF5 with `time` (K) and `position` (K, V, 3); NumPy's .npz with the same two arrays, compressed or not;
+ * .mdd.  Each rank opens the file by itself and reads the rows that it needs, so a failure is local. A
  * file may be larger than memory: a rank keeps only a few knots of some rows (struct tac_knot_rows).
  *
  *     struct tac_point_cache *cache = NULL;
@@ -17,16 +17,19 @@
 #include <stdint.h>
 #include <tactus/base.h>
 
+struct tac_inflater;
+
 struct tac_point_cache {
-    int users;               /* motions that share it; the last one that releases it closes it */
-    char *path;              /* owned */
-    int64_t knots, vertices; /* K, V */
-    bool single;             /* positions are in single precision */
-    double *t_s;             /* owned, (knots) */
-    char sha256[65];         /* of the positions at all knots but the first; "" until somebody sets it */
-    int64_t file, set;       /* HDF5: handles; otherwise -1 */
-    int descriptor;          /* other formats: of the file, or -1 */
-    int64_t begin;           /* of the first knot in it, bytes */
+    int users;                     /* motions that share it; the last one that releases it closes it */
+    char *path;                    /* owned */
+    int64_t knots, vertices;       /* K, V */
+    bool single;                   /* positions are in single precision */
+    double *t_s;                   /* owned, (knots) */
+    char sha256[65];               /* of the positions at all knots but the first; "" until somebody sets it */
+    int64_t file, set;             /* HDF5: handles; otherwise -1 */
+    int descriptor;                /* other formats: of the file, or -1 */
+    struct tac_inflater *inflater; /* owned; NULL: the positions are not compressed */
+    int64_t begin;                 /* of the first knot in the file, or in what is unpacked, bytes */
     bool big_endian;
 };
 

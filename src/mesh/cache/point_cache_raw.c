@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mesh/cache/inflate.h"
+
 static bool read_bytes(int descriptor, int64_t at, void *out, size_t bytes)
 {
     for (size_t had = 0; had < bytes;) {
@@ -19,6 +21,13 @@ static bool read_bytes(int descriptor, int64_t at, void *out, size_t bytes)
         had += (size_t)n;
     }
     return true;
+}
+
+/* Reads from the file, or from what is unpacked. */
+static bool read_part(const struct tac_point_cache *cache, int64_t at, void *out, size_t bytes)
+{
+    return cache->inflater != NULL ? tac_inflater_read(cache->inflater, at, out, bytes)
+                                   : read_bytes(cache->descriptor, at, out, bytes);
 }
 
 static uint64_t whole_number(const unsigned char *bytes, int width, bool big_endian)
@@ -36,7 +45,7 @@ bool tac_point_cache_read_raw(const struct tac_point_cache *cache, int64_t at, b
     const int width = single ? 4 : 8;
     for (int64_t done = 0; done < count; done += BLOCK) {
         const int64_t n = count - done < BLOCK ? count - done : BLOCK;
-        if (!read_bytes(cache->descriptor, at + width * done, raw, (size_t)(width * n)))
+        if (!read_part(cache, at + width * done, raw, (size_t)(width * n)))
             return false;
         for (int64_t k = 0; k < n; k++) {
             const uint64_t bits = whole_number(raw + width * k, width, cache->big_endian);
@@ -89,6 +98,8 @@ done:
 
 /* ---- .npz: a zip archive of .npy files ---- */
 
+static const char *const wanted[] = {"time.npy", "position.npy"};
+
 /* An array in the archive. */
 struct array {
     int64_t begin; /* of its numbers, bytes */
@@ -130,11 +141,11 @@ static bool read_array(const struct tac_point_cache *cache, int64_t at, int64_t 
     enum { MOST = 1 << 12 };
     unsigned char head[12];
     char text[MOST + 1];
-    if (end - at < 12 || !read_bytes(cache->descriptor, at, head, sizeof head) || memcmp(head, "\x93NUMPY", 6) != 0)
+    if (end - at < 12 || !read_part(cache, at, head, sizeof head) || memcmp(head, "\x93NUMPY", 6) != 0)
         return false;
     const int width = head[6] == 1 ? 2 : 4;
     const int64_t length = (int64_t)whole_number(head + 8, width, false), text_at = at + 8 + width;
-    if (length > MOST || text_at + length > end || !read_bytes(cache->descriptor, text_at, text, (size_t)length))
+    if (length > MOST || text_at + length > end || !read_part(cache, text_at, text, (size_t)length))
         return false;
     text[length] = '\0';
     a->begin = text_at + length;
@@ -149,17 +160,20 @@ static bool read_array(const struct tac_point_cache *cache, int64_t at, int64_t 
 /* A member of the archive, by its local header. */
 struct member {
     char name[64];
-    int method;
-    int64_t begin, size;
+    int method;          /* 0: stored; 8: compressed by deflate */
+    int64_t begin, size; /* in the file */
+    int64_t bytes;       /* unpacked */
+    uint32_t crc;        /* of what is unpacked */
 };
 
-/* The size of a member in a large archive is in a field of its own. */
-static bool find_size(const unsigned char *extra, int length, uint64_t *size)
+/* The sizes of a member in a large archive, unpacked and packed, are in a field of their own. */
+static bool find_sizes(const unsigned char *extra, int length, uint64_t size[2])
 {
     for (int k = 0; k + 4 <= length;) {
         const int id = (int)whole_number(extra + k, 2, false), n = (int)whole_number(extra + k + 2, 2, false);
         if (id == 1 && n >= 16 && k + 4 + 16 <= length) {
-            *size = whole_number(extra + k + 12, 8, false);
+            size[0] = whole_number(extra + k + 4, 8, false);
+            size[1] = whole_number(extra + k + 12, 8, false);
             return true;
         }
         k += 4 + n;
@@ -175,69 +189,89 @@ static bool read_member(const struct tac_point_cache *cache, int64_t at, int64_t
         return false;
     const int name = (int)whole_number(head + 26, 2, false), more = (int)whole_number(head + 28, 2, false);
     const bool streamed = (head[6] & 8) != 0;
-    uint64_t bytes = whole_number(head + 18, 4, false);
+    uint64_t bytes[2] = {whole_number(head + 22, 4, false), whole_number(head + 18, 4, false)};
     m->method = (int)whole_number(head + 8, 2, false);
     memset(m->name, 0, sizeof m->name);
     if (streamed || name >= (int)sizeof m->name || more > (int)sizeof extra ||
         !read_bytes(cache->descriptor, at + HEAD, m->name, (size_t)name) ||
         !read_bytes(cache->descriptor, at + HEAD + name, extra, (size_t)more) ||
-        (bytes == 0xffffffffu && !find_size(extra, more, &bytes)) || bytes > INT64_MAX / 2)
+        ((bytes[0] == 0xffffffffu || bytes[1] == 0xffffffffu) && !find_sizes(extra, more, bytes)) ||
+        bytes[0] > INT64_MAX / 2 || bytes[1] > INT64_MAX / 2)
         return false;
     m->begin = at + HEAD + name + more;
-    m->size = (int64_t)bytes;
+    m->size = (int64_t)bytes[1];
+    m->bytes = (int64_t)bytes[0];
+    m->crc = (uint32_t)whole_number(head + 14, 4, false);
     return m->begin + m->size <= size;
 }
 
-/* The two arrays of the archive, among others; whether both are there and can be read. */
-static enum tac_err find_arrays(struct tac_ctx *ctx, const struct tac_point_cache *cache, const char *from,
-                                int64_t size, struct array array[2])
+/* Finds the two arrays of the archive among its members. */
+static bool find_members(const struct tac_point_cache *cache, int64_t size, struct member member[2], bool found[2])
 {
-    static const char *const wanted[] = {"time.npy", "position.npy"};
-    bool found[2] = {false, false};
     struct member m;
     for (int64_t at = 0; read_member(cache, at, size, &m); at = m.begin + m.size)
-        for (int k = 0; k < 2; k++) {
-            if (strcmp(m.name, wanted[k]) != 0)
-                continue;
-            if (m.method != 0)
-                return tac_fail(ctx, TAC_ERR_INPUT,
-                                "%s%s: `%.8s` is compressed, so its knots cannot be read one by one; write it with "
-                                "numpy.savez, not savez_compressed, or as HDF5",
-                                from, cache->path, wanted[k]);
-            found[k] = read_array(cache, m.begin, m.begin + m.size, &array[k]);
-            if (!found[k])
-                return tac_fail(ctx, TAC_ERR_INPUT,
-                                "%s%s: `%.*s` is no array of floating-point numbers of 4 or 8 bytes in C order", from,
-                                cache->path, (int)strlen(wanted[k]) - 4, wanted[k]);
-        }
-    if (!found[0] || !found[1])
+        for (int k = 0; k < 2; k++)
+            if (strcmp(m.name, wanted[k]) == 0) {
+                member[k] = m;
+                found[k] = true;
+            }
+    return found[0] && found[1];
+}
+
+/* Opens array k: what is read from the cache from now on is of this member. */
+static enum tac_err open_array(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from, int k,
+                               const struct member *m, struct array *array)
+{
+    enum tac_err err = TAC_OK;
+    tac_inflater_destroy(&cache->inflater);
+    if (m->method != 0 && m->method != 8)
+        return tac_fail(
+            ctx, TAC_ERR_INPUT,
+            "%s%s: `%.8s` is packed by method %d; write it with numpy.savez or savez_compressed, or as HDF5", from,
+            cache->path, wanted[k], m->method);
+    if (m->method == 8)
+        TAC_TRY(tac_inflater_create(ctx, cache->descriptor, m->begin, m->size, m->bytes, m->crc, &cache->inflater));
+    if (m->method == 8 && cache->inflater == NULL)
+        return tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%.*s` is damaged: it cannot be unpacked, or its checksum differs",
+                        from, cache->path, (int)strlen(wanted[k]) - 4, wanted[k]);
+    const int64_t begin = m->method == 8 ? 0 : m->begin, end = begin + (m->method == 8 ? m->bytes : m->size);
+    if (!read_array(cache, begin, end, array))
         return tac_fail(ctx, TAC_ERR_INPUT,
-                        "%s%s: has no array `%s`; positions need `time` (K) and `position` (K, V, 3), written by "
-                        "numpy.savez",
-                        from, cache->path, found[0] ? "position" : "time");
-    return TAC_OK;
+                        "%s%s: `%.*s` is no array of floating-point numbers of 4 or 8 bytes in C order", from,
+                        cache->path, (int)strlen(wanted[k]) - 4, wanted[k]);
+done:
+    return err;
 }
 
 enum tac_err tac_point_cache_open_npz(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from)
 {
-    struct array array[2] = {{.begin = 0}, {.begin = 0}};
+    struct array time = {.begin = 0}, position = {.begin = 0};
+    struct member member[2];
+    bool found[2] = {false, false};
     int64_t size = 0;
     enum tac_err err = TAC_OK;
     TAC_TRY(open_file(ctx, cache, from, &size));
-    TAC_TRY(find_arrays(ctx, cache, from, size, array));
-    const struct array *time = &array[0], *position = &array[1];
-    if (time->dimensions != 1 || position->dimensions != 3 || position->dim[2] != 3 || time->dim[0] != position->dim[0])
+    if (!find_members(cache, size, member, found))
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "%s%s: has no array `%s`; positions need `time` (K) and `position` (K, V, 3), written by "
+                         "numpy.savez",
+                         from, cache->path, found[0] ? "position" : "time"));
+    TAC_TRY(open_array(ctx, cache, from, 0, &member[0], &time));
+    if (time.dimensions == 1) {
+        cache->knots = time.dim[0];
+        cache->big_endian = time.big_endian;
+        TAC_TRY(tac_alloc(ctx, (size_t)cache->knots, sizeof *cache->t_s, &cache->t_s));
+        if (!tac_point_cache_read_raw(cache, time.begin, time.single, cache->knots, cache->t_s))
+            TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `time` cannot be read", from, cache->path));
+    }
+    TAC_TRY(open_array(ctx, cache, from, 1, &member[1], &position));
+    if (time.dimensions != 1 || position.dimensions != 3 || position.dim[2] != 3 || time.dim[0] != position.dim[0])
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `time` must be of shape (K), and `position` of (K, V, 3)", from,
                          cache->path));
-    cache->knots = position->dim[0];
-    cache->vertices = position->dim[1];
-    TAC_TRY(tac_alloc(ctx, (size_t)cache->knots, sizeof *cache->t_s, &cache->t_s));
-    cache->big_endian = time->big_endian;
-    if (!tac_point_cache_read_raw(cache, time->begin, time->single, cache->knots, cache->t_s))
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `time` cannot be read", from, cache->path));
-    cache->big_endian = position->big_endian;
-    cache->single = position->single;
-    cache->begin = position->begin;
+    cache->vertices = position.dim[1];
+    cache->big_endian = position.big_endian;
+    cache->single = position.single;
+    cache->begin = position.begin;
 done:
     return err;
 }

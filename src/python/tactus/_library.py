@@ -44,7 +44,23 @@ def library_places():
     return found + [os.path.join(folder, SONAME) for folder in folders] + [SONAME]
 
 
+def _find_components():
+    """A wheel that carries the library carries the components of its Open MPI, too, which are looked for by this name."""
+    components = os.path.join(HERE, "_libs", "openmpi")
+    if os.path.isdir(components) and not os.environ.get("TACTUS_LIBRARY"):
+        os.environ.setdefault("OPAL_PKGLIBDIR", components)
+        os.environ.setdefault("HWLOC_PLUGINS_PATH", components)  # none: a machine's own are of another version
+
+
+def run_program():
+    """The program `tactus` of a wheel: the command that pip installs."""
+    _find_components()
+    program = find_program()
+    os.execv(program, ["tactus", *sys.argv[1:]])
+
+
 def _open_library():
+    _find_components()
     chosen = os.environ.get("TACTUS_LIBRARY")
     said = None
     for place in library_places():

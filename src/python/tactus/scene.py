@@ -100,6 +100,7 @@ class Output(TypedDict, total=False):
     contacts: bool
     reactions: bool
     histories: list
+    log: list
 
 
 class Stretch(TypedDict, total=False):

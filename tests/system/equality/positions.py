@@ -94,7 +94,8 @@ def runs(t, x):
         same(kind + "1", kind + "r", kind + " restarted")
         tactus("run", "-o", kind + "b", "--quiet", "--restart", kind + "1/checkpoint-000003.h5")
         same(kind + "1", kind + "b", kind + " branched")
-        for other in ("breath.npz", "packed.h5"):
+        np.savez_compressed("pressed.npz", time=t, position=x)
+        for other in ("breath.npz", "packed.h5", "pressed.npz"):
             tactus("run", put("other.json", scene(other, kind == "implicit")), "-o", "other", "--overwrite", "--quiet")
             same(kind + "1", "other", kind + " from " + other)
     tactus("run", "events.json", "-o", "kds", "--quiet", "--discover", "kds")
@@ -135,14 +136,25 @@ def refusals(t, x):
     nan[3, 5, 1] = np.nan
     fast = x.copy()
     fast[6, 9, 2] = 1e9
+    crossed = x.copy()
+    crossed[5, TOP] -= 2.2 * (x[5, TOP] - x[5].mean(axis=0))  # a vertex goes through the other side
+    for ranks in (1, 2, 3):
+        refused(r"\"ball\" crosses itself at knot 5 \(t = 0\.05 s\) of .*bad\.h5: .*near \(.*give the body \"self\": false", x=crossed, ranks=ranks)
+    write("bad.h5", t, crossed)
+    allowed = scene("bad.h5")
+    allowed["bodies"][-1]["self"] = False
+    tactus("check", put("bad.json", allowed))
     for ranks in (1, 3):
         refused(r"positions\.file: its first knot lies up to 1\.73e-06 m off the placed mesh of \"ball\"", x=far, ranks=ranks)
         refused(r"vertex 5 at knot 3 \(t = 0\.03 s\) is not finite", x=nan, ranks=ranks)
         refused(r"vertex 9 of \"ball\" reaches knot 6 \(t = 0\.06 s\) at 1e\+11 m/s", x=fast, ranks=ranks)
         refused(r"has 161 vertices, but \"ball\" has 162", x=x[:, 1:], ranks=ranks)
         refused(r"knot 4 lies at 0\.03 s after 0\.03 s", t=np.array([0, .01, .02, .03, .03, .05, .06, .07, .08]), ranks=ranks)
-    np.savez_compressed("pressed.npz", time=t, position=x)
-    refused("is compressed, so its knots cannot be read one by one", "pressed.npz")
+    with open("pressed.npz", "rb") as whole, open("damaged.npz", "wb") as damaged:
+        content = bytearray(whole.read())
+        content[len(content) // 2] ^= 16
+        damaged.write(content)
+    refused("`position` is damaged: it cannot be unpacked, or its checksum differs", "damaged.npz")
     with open("breath.h5", "rb") as whole, open("cut.h5", "wb") as cut, open("breath.npz", "rb") as archive, open("cut.npz", "wb") as short:
         cut.write(whole.read()[:9000])
         short.write(archive.read()[:9000])

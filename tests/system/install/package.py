@@ -32,10 +32,26 @@ def complete(script, *words):
     return call("bash", "-c", 'source "$0"; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tactus; printf "%%s\\n" "${COMPREPLY[@]}"' % line, script).split()
 
 
+def conda():
+    """The recipe for conda: YAML without templates, and it names what building needs."""
+    with open(os.path.join(PACKAGING, "conda/meta.yaml")) as file:
+        text = file.read()
+    sections = re.findall(r"^(\w+):$", text, re.M)
+    must(sections == ["package", "source", "build", "requirements", "test", "about"], "conda: sections %s" % sections)
+    must(all(re.fullmatch(r"( *(- )?[\w]+:.*| *- .*|#.*|)", line) and "\t" not in line for line in text.splitlines()), "conda: a line is no YAML")
+    with open(os.path.join(SOURCE, "include/tactus/base.h")) as file:
+        version = re.search(r'TAC_VERSION "(.*)"', file.read()).group(1)
+    must('version: "%s"' % version in text, "conda: another version than %s" % version)
+    for name in ("openmpi", "hdf5", "metis", "jansson", "openssl", "zlib", "expat", "cmake", "pkg-config", "numpy", "h5py"):
+        must(re.search(r"^ +- %s( |$)" % name, text, re.M), "the conda recipe does not name %s" % name)
+    call("bash", "-n", os.path.join(PACKAGING, "conda/build.sh"))
+
+
 def recipes():
     with open(os.path.join(PACKAGING, "spack/package.py")) as file:
         recipe = file.read()
     compile(recipe, "package.py", "exec")
+    conda()
     with open(os.path.join(PACKAGING, "Containerfile")) as file:
         container = file.read()
     known = {"FROM", "RUN", "COPY", "ENV", "WORKDIR", "ENTRYPOINT"}

@@ -94,7 +94,7 @@ def main():
         if reason:
             print("%s: %s: left out: %s" % (path, line, reason))
             continue
-        if not re.match(r"(build/tactus|jobs/(render|report|submit|sweep-table)|mpirun -n \d+ (--oversubscribe )?build/tactus) ", line):
+        if not re.match(r"(build/tactus|jobs/(render|report|plot|submit|sweep-table)|mpirun -n \d+ (--oversubscribe )?build/tactus) ", line):
             stop("%s has a command that this test does not know: %s" % (path, line))
         if line.startswith("jobs/submit ") and "--dry-run" not in line:
             line += " --dry-run"

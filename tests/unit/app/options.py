@@ -13,7 +13,7 @@ for word in ("-h", "--help"):
     r = tactus(word)
     check(r.code == 0 and r.err == "" and all("\n  %s " % c in r.out for c in COMMANDS), "help: " + r.out)
 r = tactus("--version")
-check(r.code == 0 and re.match(r"tactus \d+\.\d+\.\d+ \(commit [0-9a-z-]+, trajectory generation \d+\)\n$", r.out), "version: " + r.out)
+check(r.code == 0 and re.match(r"tactus \d+\.\d+\.\d+ \(commit [0-9a-z-]+, trajectory generation \d+\)\ncompiler: (gcc|clang) \d[^\n]*\nMPI: \S[^\n]*\d[^\n]*\nHDF5: 1\.\d+\.\d+\n$", r.out), "version: " + r.out)
 refused(tactus(), 2, "no command.*--help")
 refused(tactus("rnu"), 2, "unknown command 'rnu'.*'run'")
 refused(tactus("stats"), 2, "'status'")

@@ -99,7 +99,7 @@ for run in ("points.run", "ropes.run"):
 # The command line.
 refused(export("a.run"), 2, "-o DIR2")
 refused(export("-o", "x"), 2, "needs a run folder")
-refused(export("a.run", "-o", "x", "--format", "stl"), 2, "obj, ply, vtu, vtp or gltf, not 'stl'")
+refused(export("a.run", "-o", "x", "--format", "stl"), 2, "obj, ply, vtu, vtp, gltf, usda or vtkhdf, not 'stl'")
 refused(export("nowhere", "-o", "x"), 2, "nowhere")
 check(not os.path.exists("x"), "nothing is made")
 refused(export("a.run", "-o", "all-a.run"), 2, "all-a.run/frame-000000.ply' exists", "--overwrite")

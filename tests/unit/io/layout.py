@@ -157,7 +157,7 @@ def small_files(folder, frames):
     check(status["state"] == "finished" and status["time"] == .125 * (frames - 1) and status["end"] == 1, "status.json")
     check(json.load(open(folder + "/scene.json")) == {"format": "tactus-scene/1", "time": {"end": 1.0}}, "scene.json")
     left = [n for n in os.listdir(folder) if n not in
-            ("status.json", "run.json", "scene.json", "frames.h5", "frames.xdmf", "energy.csv")]
+            ("status.json", "run.json", "scene.json", "frames.h5", "frames.xdmf", "frames.vtkhdf", "energy.csv")]
     check(left == [], "left over: %s" % left)
 
 

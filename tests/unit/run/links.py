@@ -13,10 +13,10 @@ import tempfile
 
 TACTUS = os.environ["TACTUS"]
 # Names that a restart makes, or replaces by a rename.
-MADE = ["scene.json.tmp", "status.json.tmp", "run.json.tmp", "frames.xdmf.tmp", "histories.h5.tmp", "steps.csv.part", "steps.csv.tmp", "checkpoint.h5.tmp",
-        "scene.json", "run.json", "frames.xdmf", "histories.h5", "checkpoint.h5", "ranks.lock", "energy.csv.damaged", "reactions.csv.damaged",
+MADE = ["scene.json.tmp", "status.json.tmp", "run.json.tmp", "frames.xdmf.tmp", "histories.h5.tmp", "frames.vtkhdf.tmp", "steps.csv.part", "steps.csv.tmp", "checkpoint.h5.tmp",
+        "scene.json", "run.json", "frames.xdmf", "frames.vtkhdf", "histories.h5", "checkpoint.h5", "ranks.lock", "energy.csv.damaged", "reactions.csv.damaged",
         "frames.h5.damaged", "record.h5.damaged", "branch.json.tmp"]
-EXTENDED = ["energy.csv", "reactions.csv", "histories.csv", "steps.csv", "frames.h5", "record.h5"]
+EXTENDED = ["energy.csv", "reactions.csv", "histories.csv", "steps.csv", "run.log", "frames.h5", "record.h5"]
 VICTIM = "what somebody wrote\n"
 SCENE = {"format": "tactus-scene/1", "time": {"end": 0.04, "frame": 0.01}, "gravity": [0, -9.81, 0],
          "integrator": {"kind": "implicit", "step_s": 0.005}, "contact": {"thickness": 0.01},

@@ -83,7 +83,7 @@ def good(probe):
         clocks={"mode": "nested", "quantum_s": 2.0 ** -46, "elastic_safety": 0.1, "elastic_s": 0.001,
                 "contact_safety": 0.15, "contact_s": 0.001, "gravity_s": 0.001, "rigid_s": 0.002, "turn": 0.01},
         integrator={"kind": "asynchronous"}, discovery={"mode": "all-pairs", "window_s": [0.001, 0.1]},
-        output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3, "fields": ["strain", "rank"], "contacts": True, "reactions": True,
+        output={"checkpoint_every_s": 60, "checkpoint_every_t": 0.5, "checkpoint_keep": 3, "fields": ["strain", "rank"], "contacts": True, "reactions": True, "log": ["time", "newton", "wall_s"],
                 "histories": [{"name": "h", "body": "sheet", "vertices": [0, 1], "every": 0.1, "each": True},
                               {"name": "r", "kind": "reaction", "body": "sheet", "vertices": "all", "every": 0.5},
                               {"name": "f", "kind": "flux", "bodies": ["sheet"], "plane": {"point": [0, 1, 0], "normal": [0, 0, 2]}, "every": 0.25}]},

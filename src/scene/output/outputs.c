@@ -37,6 +37,7 @@ static const struct tac_field output_fields[] = {
     {.key = "contacts", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct output, contacts)},
     {.key = "reactions", .kind = TAC_FIELD_BOOL, .offset = offsetof(struct output, reactions)},
     {.key = "histories", .kind = TAC_FIELD_OTHER},
+    {.key = "log", .kind = TAC_FIELD_OTHER},
 };
 
 /* In the order of enum tac_output_field. */
@@ -44,18 +45,57 @@ static const char *const field_names[] = {
     "strain", "stress", "bending_angle", "plastic_strain", "contact_pressure", "rank", "spin", "pose", NULL};
 _Static_assert(COUNT(field_names) == TAC_OUTPUT_FIELDS + 1, "every field has a name");
 
+/* In the order of enum tac_log_column. */
+#define NAME(constant, name, ...) name,
+#define USUAL(constant, name, unit, of, usual, whole) TAC_LOG_OF_##usual,
+static const char *const log_names[] = {TAC_LOG_LIST(NAME) NULL};
+static const int log_usual[] = {TAC_LOG_LIST(USUAL)};
+
+/* Reads the next word of a list, one of `names`, into *which. */
+static enum tac_err read_word(struct tac_reader *reader, const json_t *list, const char *where, size_t i,
+                              const char *const *names, int *which)
+{
+    const struct tac_field word = {.kind = TAC_FIELD_CHOICE, .choice = names};
+    char place[TAC_WHERE];
+    tac_where_index(place, where, i);
+    return tac_field_read(reader, &word, json_array_get(list, i), place, which);
+}
+
 static enum tac_err read_fields(struct tac_reader *reader, json_t *section)
 {
-    const struct tac_field word = {.key = "fields", .kind = TAC_FIELD_CHOICE, .choice = field_names};
     enum tac_err err = TAC_OK;
     json_t *list;
+    int which = 0;
     TAC_TRY(tac_list(reader, section, "output", "fields", &list));
     for (size_t i = 0; i < json_array_size(list); i++) {
-        char place[TAC_WHERE];
-        int which = 0;
-        tac_where_index(place, "output.fields", i);
-        TAC_TRY(tac_field_read(reader, &word, json_array_get(list, i), place, &which));
+        TAC_TRY(read_word(reader, list, "output.fields", i, field_names, &which));
         reader->scene->settings->output.fields |= 1u << which;
+    }
+done:
+    return err;
+}
+
+/* The columns of the log; without the key those that are usual for the integrator, which the resolved scene names. */
+static enum tac_err read_log(struct tac_reader *reader, json_t *section)
+{
+    struct tac_output_settings *output = &reader->scene->settings->output;
+    const bool given = json_object_get(section, "log") != NULL;
+    const int one =
+        reader->scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT ? TAC_LOG_OF_IMPLICIT : TAC_LOG_OF_ASYNCHRONOUS;
+    bool seen[TAC_LOG_COLUMNS] = {false};
+    enum tac_err err = TAC_OK;
+    json_t *list;
+    int which = 0;
+    TAC_TRY(tac_list(reader, section, "output", "log", &list));
+    for (int k = 0; k < TAC_LOG_COLUMNS && !given; k++)
+        if (log_usual[k] & one && json_array_append_new(list, json_string(log_names[k])) != 0)
+            TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        TAC_TRY(read_word(reader, list, "output.log", i, log_names, &which));
+        if (seen[which])
+            TAC_TRY(tac_scene_fail(reader, "output.log", "has \"%s\" twice", log_names[which]));
+        seen[which] = true;
+        output->log[output->log_count++] = (enum tac_log_column)which;
     }
 done:
     return err;
@@ -71,7 +111,9 @@ enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section)
     settings->checkpoint.keep = (int)output.keep;
     settings->output.contacts = output.contacts;
     settings->output.reactions = output.reactions;
-    return err ? err : read_fields(reader, section);
+    if (!err)
+        err = read_fields(reader, section);
+    return err ? err : read_log(reader, section);
 }
 
 /* ---- histories ---- */
