@@ -145,7 +145,7 @@ enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD };
 enum { TAC_JOINT_POINTS = 3 };
 enum tac_motor_kind { TAC_MOTOR_NONE, TAC_MOTOR_TORQUE, TAC_MOTOR_SPEED, TAC_MOTOR_POSITION };
 
-/* What turns the first body of a hinge against the second one (docs/explanation/rigid.md, Motors). */
+/* What turns the first body of a hinge against the second one (docs/explanation/joints.md, Motors). */
 struct tac_motor_settings {
     enum tac_motor_kind kind;
     double target;      /* times the factor: N m, rad/s, degrees */
@@ -166,7 +166,7 @@ struct tac_joint_end {
     tac_gid point[TAC_JOINT_POINTS]; /* vertices of the scene */
 };
 
-/* A joint of two bodies (docs/explanation/rigid.md, Joints): pairs of points, one on each side, that may not come
+/* A joint of two bodies (docs/explanation/joints.md): pairs of points, one on each side, that may not come
  * farther apart than `most`. */
 struct tac_joint {
     char *name; /* owned */

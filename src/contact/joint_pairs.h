@@ -1,4 +1,4 @@
-/* joint_pairs.h: pairs of points that a joint holds together, as limits (docs/explanation/rigid.md, Joints), for
+/* joint_pairs.h: pairs of points that a joint holds together, as limits (docs/explanation/joints.md), for
  * model.c and limits.c. */
 #ifndef TACTUS_CONTACT_JOINT_PAIRS_H
 #define TACTUS_CONTACT_JOINT_PAIRS_H

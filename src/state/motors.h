@@ -1,4 +1,4 @@
-/* motors.h: the motors of joints that turn a body of this rank (docs/explanation/rigid.md, Motors). */
+/* motors.h: the motors of joints that turn a body of this rank (docs/explanation/joints.md, Motors). */
 #ifndef TACTUS_STATE_MOTORS_H
 #define TACTUS_STATE_MOTORS_H
 

@@ -1,4 +1,4 @@
-/* motor_ticks.h: motors of joints (docs/explanation/rigid.md, Motors). They tick like loads: the last kicks of an
+/* motor_ticks.h: motors of joints (docs/explanation/joints.md, Motors). They tick like loads: the last kicks of an
  * instant. All owners of a motor's bodies compute its torque from the same positions. All functions do nothing in a
  * scene without motors. */
 #ifndef TACTUS_EVENTS_RIGID_MOTOR_TICKS_H

@@ -1,5 +1,5 @@
 /* joints.c: reads the joints of rigid bodies, and gives the bodies the points by which joints hold them
- * (docs/explanation/rigid.md, Joints). */
+ * (docs/explanation/joints.md). */
 #include "geometry/around.h"
 #include "scene/scene_read.h"
 

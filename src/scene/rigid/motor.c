@@ -1,4 +1,4 @@
-/* motor.c: reads the motors of hinges (docs/explanation/rigid.md, Motors). */
+/* motor.c: reads the motors of hinges (docs/explanation/joints.md, Motors). */
 #include "scene/period.h"
 #include "scene/scene_read.h"
 
