@@ -3,7 +3,8 @@
  * The Hessian of each term is made positive by itself, so the sum is positive. Where the integrator tries negative
  * curvature, the Hessians of solids, or those of solids and barriers, are complete. The order of the lists of stencils,
  * and of the stencils within a list, follows from the scene. Every rank adds the stencils that reach a vertex of its
- * own.
+ * own that Newton's method moves. (Rows of vertices that it does not move have no influence. So the rank of a die
+ * leaves the pairs of the die to the owners of what it presses.)
  */
 #include "implicit/rigid/rigid_matrix.h"
 #include "implicit/system.h"
@@ -56,6 +57,15 @@ static tac_lid *append_side(const struct tac_implicit *sim, const tac_lid *v, in
     return to;
 }
 
+/* Does Newton's method move one of these vertices, which is of this rank? */
+static bool moves_own(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (v[i] < sim->owned && !sim->newton.held[v[i]])
+            return true;
+    return false;
+}
+
 static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *sort, struct tac_stencil_list *list,
                            tac_lid *to)
 {
@@ -67,7 +77,7 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
         for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
             enum tac_pair_type type;
             const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type == t / TAC_SIDES && tac_rigid_sides(sim, v, type) == sides) {
+            if ((int)type == t / TAC_SIDES && tac_rigid_sides(sim, v, type) == sides && moves_own(sim, v, n)) {
                 to = append_side(sim, v, first, (sides & TAC_SIDE_FIRST) != 0, to);
                 to = append_side(sim, v + first, n - first, (sides & TAC_SIDE_SECOND) != 0, to);
                 l->count++;
@@ -77,24 +87,28 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
     return to;
 }
 
-static void add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x, enum tac_curvature curvature,
-                      struct tac_matrix *matrix)
+/* Returns how many pairs it adds. */
+static size_t add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x,
+                        enum tac_curvature curvature, struct tac_matrix *matrix)
 {
+    size_t added = 0;
     for (int t = 0; t < TAC_PAIR_LISTS; t++) {
-        const int sides = t % TAC_SIDES;
+        const int sides = t % TAC_SIDES, n = tac_pair_vertices((enum tac_pair_type)(t / TAC_SIDES));
         size_t place = 0;
         for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
             double dense[144], of_nodes[4 * TAC_RIGID_SIZE * TAC_RIGID_SIZE];
             enum tac_pair_type type;
             const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type != t / TAC_SIDES || tac_rigid_sides(sim, v, type) != sides)
+            if ((int)type != t / TAC_SIDES || tac_rigid_sides(sim, v, type) != sides || !moves_own(sim, v, n))
                 continue;
             sort->hessian(sim, e, x, curvature, dense);
             if (sides != 0)
                 tac_rigid_to_nodes(sim, v, type, sides, dense, of_nodes);
             tac_matrix_add(matrix, sort->stencils + t, place++, sides != 0 ? of_nodes : dense);
         }
+        added += place;
     }
+    return added;
 }
 
 /* ---- values ---- */
@@ -263,9 +277,9 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_diagonal(sim, matrix);
     add_elements(sim, x, curvature, matrix);
     add_pairs(sim, &sort[SLIDING], x, curvature, matrix);
-    add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
+    const size_t touching = add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
     tac_rigid_assemble(sim, curvature, matrix);
-    tac_implicit_count_work(sim, TAC_WORK_HESSIAN);
+    tac_implicit_count_work(sim, TAC_WORK_HESSIAN, touching);
 }

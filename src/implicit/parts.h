@@ -106,9 +106,9 @@ double tac_implicit_learning_speed(const struct tac_implicit *sim);
  * pull stronger, or updates the multipliers. */
 enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, bool *there);
 
-/* implicit_balance.c. Local. Counts one evaluation of all terms of this rank. */
+/* implicit_balance.c. Local. Counts one evaluation of all elements of this rank, and of pairs in contact. */
 enum tac_implicit_work { TAC_WORK_ENERGY, TAC_WORK_GRADIENT, TAC_WORK_HESSIAN, TAC_WORKS };
-void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work);
+void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs);
 
 /* newton.c. Collective. Minimises the potential with the present normal forces of friction. there: scripted vertices
  * are at their targets. */

@@ -44,7 +44,7 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     tac_implicit_add_friction(sim, x);
     tac_implicit_add_contact(sim, x);
     keep_part(sim, TAC_PART_CONTACT);
-    tac_implicit_count_work(sim, TAC_WORK_GRADIENT);
+    tac_implicit_count_work(sim, TAC_WORK_GRADIENT, sim->contact.touch_count);
     for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
         g[c] = part[TAC_PART_INERTIA][c] + part[TAC_PART_ELEMENTS][c] + part[TAC_PART_CONTACT][c];
     tac_rigid_gather(sim);

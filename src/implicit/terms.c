@@ -210,7 +210,7 @@ enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, d
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
     wind_energy(sim, x, &t);
-    tac_implicit_count_work(sim, TAC_WORK_ENERGY);
+    tac_implicit_count_work(sim, TAC_WORK_ENERGY, sim->contact.touch_count);
     t.value.bad |= t.endless;
     struct tac_accum sum[2] = {t.value, t.size};
     err = tac_implicit_sum(sim->ctx, sum, 2);

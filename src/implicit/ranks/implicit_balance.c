@@ -21,13 +21,13 @@ static double cost_of(const struct tac_element *element)
     return element->stencils == TAC_STENCILS_TETRAHEDRA ? share : .5 * share;
 }
 
-void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work)
+void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs)
 {
     double elements = 0;
     for (int k = 0; k < sim->set.count; k++)
         elements += (double)sim->list[k].count * cost_of(sim->list[k].element);
     sim->books.elements_s += 1e-9 * ELEMENT_NS[work] * elements;
-    sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)sim->contact.touch_count;
+    sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)pairs;
 }
 
 /* ---- what vertices cost ---- */
