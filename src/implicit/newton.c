@@ -68,7 +68,9 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim)
     sim->x = sim->newton.trial;
     sim->newton.trial = x;
     tac_rigid_swap(&sim->rigid);
-    enum tac_err err = tac_implicit_touch(sim, sim->x);
+    /* Where a direction with turns was shortened, the list is for another way. */
+    enum tac_err err = sim->rigid.count > 0 ? tac_implicit_find(sim, sim->x, sim->newton.p, 0) : TAC_OK;
+    err = err ? err : tac_implicit_touch(sim, sim->x);
     int astray = sim->part.astray || goes_astray(sim);
     TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
     TAC_TRY(tac_implicit_over_ranks(sim, &astray, 1, MPI_INT, MPI_MAX));

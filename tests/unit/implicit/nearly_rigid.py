@@ -12,6 +12,10 @@ cloth     Rigid boxes, a shell of four vertices and a wire of two fall onto a cl
           restart on another number of ranks.
 static    A rigid plate is pressed on a soft block by a force: the floor carries it.
 
+skins     Two bodies are thrown at the walls of a vessel: the same bits whatever the skin of the list of candidates is, and
+          across a restart. (A direction with turns that contact shortens is another way than the one that the list is
+          for.)
+
 If it fails, rigid bodies deform, lose momentum, slide as no block does, or depend on the ranks.
 """
 import csv
@@ -188,6 +192,30 @@ def static(folder):
     check(abs(abs(carried[0]) / 8 - 1) < .01, f"static: the floor carries {carried[0]:.5g} N of 8")
 
 
+def skins(folder):
+    def octahedron(name, density, **keys):
+        return {"name": name, "rigid": {"density": density}, "mesh": {"kind": "octahedron", "edge": .26159767799074307}, **keys}
+    scene = {"time": {"end": .25, "frame": .0625}, "gravity": [0, -9.81, 0], "contact": {"thickness": .0008076322951808759},
+             "integrator": {"kind": "implicit", "step_s": .0078125, "scheme": "newmark"},
+             "bodies": [{"name": "vessel", "fixed": True, "mesh": {"kind": "box", "size": [1.6, 1.6, 1.6], "cells": [1, 1, 1]}},
+                        octahedron("heavy", 1155.3655034434269, rotation=[-1.1988751770091994, -173.90768133705174, -30.675012275316675],
+                                   velocity=[2.3025644438774093, 0.07457479882648975, -0.7373339627001556],
+                                   angular_velocity=[-1.0202786041760883, 4.9072366974971064, 3.446984656787257],
+                                   position=[0.2513409001543081, -0.029247424082309625, 0.5404830904151243]),
+                        octahedron("light", 102.28058139803098, rotation=[-75.36532722723132, 61.33053674672209, -58.439580550108374],
+                                   velocity=[-3.048824230516791, 0.0602504900719137, 0.5280851794028746],
+                                   angular_velocity=[-2.587587693742416, 7.351271879348974, 0.29540594737192793],
+                                   position=[-0.1430873836419539, -0.14592737297956765, 0.16499681218042705])]}
+    out = run(folder, "thrown", scene)
+    ways = [run(folder, f"skin {skin}", scene, TACTUS_TEST_SKIN=skin) for skin in ("1e-3", ".1")]
+    run(folder, "stopped", scene, until=.125)
+    ways.append(run(folder, "stopped", scene, restart="stopped"))
+    for way in ways:
+        done = subprocess.run([TACTUS, "diff", out, way, "--all-frames"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        check(done.returncode == 0, f"skins: {os.path.basename(way)} has the same bits: {done.stdout}" if done.returncode else
+              f"skins: {os.path.basename(way)} has the same bits")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         flight(folder)
@@ -197,6 +225,7 @@ def main():
         loads(folder)
         cloth(folder)
         static(folder)
+        skins(folder)
     sys.exit(1 if failures else 0)
 
 
