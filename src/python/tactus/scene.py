@@ -299,7 +299,7 @@ class Scene:
     def body(self, name: str, mesh, *, material: "str | None" = None, mass: "float | None" = None, radius: "float | None" = None,
              position=None, rotation=None, scale: "float | None" = None, velocity=None, angular_velocity=None, random_speed=None,
              seed: "int | None" = None, fixed: "bool | None" = None, self_contact: "bool | None" = None, rolls: "bool | None" = None,
-             spin=None, rigid=None) -> None:
+             spin=None, rigid=None, start=None) -> None:
         """Adds a body.
 
         Args:
@@ -319,11 +319,14 @@ class Scene:
             spin: (3) rad/s of each of them
             rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform; the dict may
                 have frequency=..., 1/s, how stiff its shape is in the implicit integrator
+            start: (V, 3) where its vertices are at t = 0, m, or an HDF5 file with `position`; the placed mesh stays the rest shape
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
                      angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin,
                      rigid=rigid)
+        if start is not None:
+            keys["start"] = start if isinstance(start, dict) else {"file": self._start_of(start)}
         if self_contact is not None:
             keys["self"] = self_contact
         bodies = self.data.setdefault("bodies", [])
@@ -370,6 +373,30 @@ class Scene:
             self._written = _Folder()
         name = os.path.join(self._written.path, hashlib.sha256(t.tobytes() + np.ascontiguousarray(x).tobytes()).hexdigest()[:16] + ".npz")
         np.savez(name, time=t, position=x)
+        return name
+
+    def _start_of(self, start):
+        """A file with the positions at the start; an array is written to one that lives as long as the scene."""
+        if isinstance(start, (str, os.PathLike)):
+            return os.fspath(start)
+        try:
+            x = np.ascontiguousarray(start, np.float64)
+        except (TypeError, ValueError):
+            raise InputError("start must be a file, or an array of positions (V, 3)") from None
+        if x.ndim != 2 or x.shape[1] != 3:
+            raise InputError(f"start has shape {x.shape}; it must be (V, 3)")
+        if not np.isfinite(x).all():
+            raise InputError("start must be finite")
+        if self._written is None:
+            self._written = _Folder()
+        name = os.path.join(self._written.path, hashlib.sha256(b"start" + x.tobytes()).hexdigest()[:16] + ".h5")
+        if not os.path.exists(name):
+            try:
+                import h5py
+            except ImportError:
+                raise InputError("an array of start positions is written to HDF5; install h5py, or give a file") from None
+            with h5py.File(name, "w") as out:
+                out["position"] = x
         return name
 
     def add_load(self, body: str, *, vertices=None, force=None, acceleration=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
@@ -537,6 +564,9 @@ class Scene:
                 mesh = mesh if isinstance(mesh, Mesh) else Mesh.from_json(mesh, self.folder)
                 rest["mesh"] = of_mesh(rest.get("name", "body"), mesh)
             made["bodies"].append(rest)
+            start = rest.get("start")
+            if isinstance(start, dict) and isinstance(start.get("file"), str):
+                start["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", start["file"])))
         for motion in made.get("motions", []):
             if isinstance(motion, dict) and isinstance(motion.get("positions"), dict) and isinstance(motion["positions"].get("file"), str):
                 motion["positions"]["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", motion["positions"]["file"])))
