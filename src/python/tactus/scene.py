@@ -22,6 +22,7 @@ import numbers
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import weakref
 from typing import Any, TypedDict
@@ -29,7 +30,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from . import _c, _library
-from .errors import InputError
+from .errors import InputError, RunError
 from .mesh import Mesh, real_array
 
 FORMAT = "tactus-scene/1"
@@ -712,6 +713,35 @@ class Scene:
             settings = library.struct["tac_scene"].from_address(scene).settings
             return library.struct["tac_settings"].from_address(settings).sha256.decode()
         return self._read(use)
+
+    def repair(self) -> "tuple[Scene, dict]":
+        """Finds a start without overlaps, as `tactus repair` does (docs/how-to/repair.md).
+
+        Returns the scene with it, which is a copy, and what was done: overlaps (how many there were), bodies (a list of name,
+        vertices, moved, largest and mean in m, grown).
+
+        Raises:
+            InputError: the scene is wrong, or cannot be repaired; the sentence says why
+            RunError: memory or the disk failed
+        """
+        import h5py
+        made = copy.deepcopy(self)
+        with tempfile.TemporaryDirectory(prefix="tactus-repair-") as folder:
+            path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "repaired.json")
+            self.write_for_run(path, os.path.join(folder, "meshes"))
+            ran = subprocess.run([_library.find_program(), "repair", path, "-o", out, "--json"], env=_library.fresh_environment(),
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            if ran.returncode:
+                said = ran.stderr.strip().split("\n")[-1].replace("tactus: ", "", 1).replace(path + ": ", "")
+                raise InputError(said) if ran.returncode in (1, 2) else RunError(said, ran.returncode)
+            with open(out, encoding="utf-8") as file:
+                starts = {body["name"]: body["start"]["file"] for body in json.load(file)["bodies"] if "start" in body}
+            told = json.loads(ran.stdout)
+            for body in made.data["bodies"]:
+                if body["name"] in {b["name"] for b in told["bodies"] if b["moved"]}:
+                    with h5py.File(os.path.join(folder, starts[body["name"]]), "r") as file:
+                        body["start"] = {"file": made._start_of(file["position"][()])}
+        return made, told
 
     def geometry(self) -> Geometry:
         """The placed meshes of all bodies at the start."""
