@@ -3,12 +3,13 @@ _tactus() {
     local now=${COMP_WORDS[COMP_CWORD]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "run check mesh info diff audit status export pack --help --version" -- "$now")
+        mapfile -t COMPREPLY < <(compgen -W "run check repair mesh info diff audit status export pack --help --version" -- "$now")
         return
     fi
     case ${COMP_WORDS[1]} in
     run) words="--branch --discover --help --overwrite --quiet --record --restart --set --until --wall-limit -h -o" ;;
     check) words="--details --help --json --pilot --restart --set -h -o" ;;
+    repair) words="--help --json -h -o" ;;
     mesh) words="--base --cells --closed --count --curve --edge --edges --fill --from --height --help --lattice --length --level --path --radii --radius --sides --size --tetrahedra --to --triangles --up --vertices --weld --width -h -o" ;;
     info) words="--digest --help --json -h" ;;
     diff) words="--all-frames --help --json --tol -h" ;;

@@ -122,6 +122,8 @@ struct tac_body {
     tac_lid tetrahedron_begin,
         tetrahedron_end; /* its tetrahedra; their faces that only one of them has are its triangles */
     bool has_elements;   /* false: points (particles) */
+    double *rest;        /* owned, (vertices of its mesh, 3), m: the placed mesh of a body that starts elsewhere (key
+                            `start`), on every rank; NULL: it starts as that mesh */
     tac_lid anchors;     /* how many of its last vertices, but for the pins, are points of joints that move with it */
     tac_lid pins;        /* how many of its last vertices are points of the world, to which joints tie it */
 };

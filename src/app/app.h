@@ -33,6 +33,7 @@ void tac_options_help(const char *command, const char *usage, const char *text, 
  * and 75.  Results to stdout (rank 0), progress to stderr. */
 enum tac_err tac_cmd_run(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_check(struct tac_ctx *ctx, int argc, char **argv);
+enum tac_err tac_cmd_repair(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_mesh(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_info(struct tac_ctx *ctx, int argc, char **argv);
 enum tac_err tac_cmd_diff(struct tac_ctx *ctx, int argc, char **argv);

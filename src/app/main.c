@@ -17,6 +17,7 @@ struct command {
 static const struct command COMMANDS[] = {
     {"run", tac_cmd_run, "run a scene"},
     {"check", tac_cmd_check, "validate a scene, describe it, and estimate what its run will cost"},
+    {"repair", tac_cmd_repair, "find a start without overlaps for a scene whose surfaces cross"},
     {"mesh", tac_cmd_mesh, "make a mesh and write it to a file"},
     {"info", tac_cmd_info, "what a frames file, run folder or mesh holds"},
     {"diff", tac_cmd_diff, "compare two runs to the last bit, or within a tolerance"},
@@ -128,7 +129,7 @@ static bool wants_mpi(const struct tac_launch *launch, int argc, char **argv)
 {
     if (asks_help(argc, argv))
         return false;
-    if (steps_scene(argc, argv))
+    if (steps_scene(argc, argv) || is_command(argc, argv, "repair"))
         return true;
     if (launch->how == TAC_LAUNCH_PERHAPS)
         return is_command(argc, argv, "audit");
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
     if (steps_scene(argc, argv))
         tac_signals_catch();
     if (launch.how == TAC_LAUNCH_UNCONNECTED && !asks_help(argc, argv) &&
-        (steps_scene(argc, argv) || is_command(argc, argv, "audit"))) {
+        (steps_scene(argc, argv) || is_command(argc, argv, "repair") || is_command(argc, argv, "audit"))) {
         ctx.rank = launch.rank;
         err = tac_launch_fail(&ctx, &launch, argv[1]);
     } else if (mpi) {

@@ -1,6 +1,7 @@
 /* limit_elements.c: computes limits of stretch as elastic energies. */
 #include "contact/limit_elements.h"
 #include "contact/principal.h"
+#include "partition/part.h"
 #include <math.h>
 
 struct limit {
@@ -42,7 +43,7 @@ static bool make_edge(const struct tac_scene *s, const struct tac_material *m, c
         return false;
     const bool segment =
         s->mesh->topology->edge_segment[(v - s->mesh->topology->edge) / 2] >= 0; /* v lies in the list of edges */
-    tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
+    tac_sub(d, tac_scene_rest(s, v[1]), tac_scene_rest(s, v[0]));
     const double length = sqrt(tac_dot(d, d));
     *limit = (struct limit){{v[0], v[1]},
                             length,

@@ -155,7 +155,7 @@ double tac_limit_stiffness(const struct tac_scene *s, tac_lid vertex, double len
 static double rest_length(const struct tac_scene *s, const tac_lid *v)
 {
     double d[3];
-    tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
+    tac_sub(d, tac_scene_rest(s, v[1]), tac_scene_rest(s, v[0]));
     return sqrt(tac_dot(d, d));
 }
 

@@ -14,10 +14,9 @@ static double principal_limit_of(const struct tac_scene *s, tac_lid vertex)
 
 void tac_principal_rest(const struct tac_scene *scene, const tac_lid *v, double rest[3])
 {
-    const double *x = scene->mesh->x;
     double e1[3], e2[3], n[3];
-    tac_sub(e1, &x[3 * v[1]], &x[3 * v[0]]);
-    tac_sub(e2, &x[3 * v[2]], &x[3 * v[0]]);
+    tac_sub(e1, tac_scene_rest(scene, v[1]), tac_scene_rest(scene, v[0]));
+    tac_sub(e2, tac_scene_rest(scene, v[2]), tac_scene_rest(scene, v[0]));
     tac_cross(n, e1, e2);
     const double square = tac_dot(e1, e1), area = sqrt(tac_dot(n, n));
     rest[0] = tac_dot(e1, e2) / square;
@@ -35,7 +34,7 @@ void tac_principal_order(const struct tac_scene *s, const tac_lid given[3], tac_
     double square[3], d[3];
     int longest = 0;
     for (int k = 0; k < 3; k++) {
-        tac_sub(d, &s->mesh->x[3 * given[(k + 1) % 3]], &s->mesh->x[3 * given[k]]);
+        tac_sub(d, tac_scene_rest(s, given[(k + 1) % 3]), tac_scene_rest(s, given[k]));
         square[k] = tac_dot(d, d);
         longest = square[k] > square[longest] ? k : longest;
     }
@@ -115,7 +114,7 @@ static double bend_over_limit(const struct tac_model *m, tac_lid hinge)
     for (int k = 0; k < 4; k++) {
         w += m->w_ever[v[k]];
         for (int c = 0; c < 3; c++)
-            x[k][c] = s->mesh->x[3 * v[k] + c];
+            x[k][c] = tac_scene_rest(s, v[k])[c];
     }
     if (!(limit > 0) || w == 0)
         return 0;

@@ -1,6 +1,7 @@
 /* cst.c: computes St Venant-Kirchhoff membranes on constant-strain triangles, with damping and plasticity.  Formulas of
  * the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
+#include "partition/part.h"
 
 /* Row sums of the rest stiffness A B^T C B, whose 2x2 blocks are bounded by their Frobenius norms. */
 static void bound_cst_rows(const struct tac_cst *c, double area_y, double nu, double row[4])
@@ -29,8 +30,8 @@ static bool make_cst(const struct tac_scene *s, const struct tac_material *m, co
     double e1[3], e2[3], n[3];
     if (m->stretch_model != TAC_STRETCH_CST)
         return false;
-    tac_sub(e1, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
-    tac_sub(e2, &s->mesh->x[3 * v[2]], &s->mesh->x[3 * v[0]]);
+    tac_sub(e1, tac_scene_rest(s, v[1]), tac_scene_rest(s, v[0]));
+    tac_sub(e2, tac_scene_rest(s, v[2]), tac_scene_rest(s, v[0]));
     tac_cross(n, e1, e2);
     double l = sqrt(tac_dot(e1, e1)), nn = sqrt(tac_dot(n, n)), p = tac_dot(e1, e2) / l, q = nn / l;
     double area_y = .5 * nn * m->stretch_stiffness, nu = m->poisson;

@@ -2,6 +2,7 @@
  * section 4.1), with damping and plasticity.  Derivatives of the angle: docs/reference/elements.md. */
 #include "elements/hinge.h"
 #include "elements/kernels.h"
+#include "partition/part.h"
 #include <string.h>
 
 static bool make_hinge(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
@@ -12,8 +13,7 @@ static bool make_hinge(const struct tac_scene *s, const struct tac_material *m, 
     struct tac_one_fold f;
     if (!m->bend)
         return false;
-    for (int k = 0; k < 4; k++)
-        memcpy(x[k], &s->mesh->x[3 * v[k]], sizeof x[k]);
+    tac_scene_gather_rest(s, v, 4, x);
     tac_one_fold(x, &f);
     const double angle = tac_one_fold_angle(&f);
     const double area = .5 * (sqrt(tac_dot(f.n1, f.n1)) + sqrt(tac_dot(f.n2, f.n2)));

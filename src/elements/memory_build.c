@@ -2,6 +2,7 @@
  * (docs/reference/engine.md, Damping and plasticity). */
 #include "elements/elastic_builder.h"
 #include "partition/ghosts.h"
+#include "partition/part.h"
 #include "scene/period.h"
 #include <math.h>
 #include <stdlib.h>
@@ -144,14 +145,13 @@ done:
     return err;
 }
 
-/* Computes the strain of an element at the start: m; e00, e11, e01; rad. */
+/* Computes the strain of an element at rest: m; e00, e11, e01; rad. */
 static void strain_of(const struct builder *b, int kind, size_t e, double *strain)
 {
     const struct tac_element_list *list = &b->set.list[kind];
     const tac_lid *v = tac_element_stencil(list, e);
     double x[TAC_ELEMENT_NODES][3];
-    for (int i = 0; i < list->element->nodes; i++)
-        memcpy(x[i], &b->scene->mesh->x[3 * (size_t)v[i]], sizeof x[i]);
+    tac_scene_gather_rest(b->scene, v, list->element->nodes, x);
     list->element->memory->strain(tac_element_record(list, e), (const double(*)[3])x, strain);
 }
 

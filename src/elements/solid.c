@@ -3,6 +3,7 @@
 #include "elements/solid.h"
 #include "elements/fours.h"
 #include "elements/solid_energy.h"
+#include "partition/part.h"
 
 /* ---- making ---- */
 
@@ -41,7 +42,7 @@ static bool make_solid(enum tac_solid_model model, const struct tac_scene *s, co
     if (m->solid_model != model)
         return false;
     for (int i = 0; i < 3; i++)
-        tac_sub(d + 3 * i, &s->mesh->x[3 * (size_t)v[1 + i]], &s->mesh->x[3 * (size_t)v[0]]);
+        tac_sub(d + 3 * i, tac_scene_rest(s, v[1 + i]), tac_scene_rest(s, v[0]));
     tac_one_cofactor(d, c); /* d has the edges as rows: B is its cofactor matrix over the determinant */
     const double six = tac_dot(d, c), volume = six / 6, nu = m->solid_poisson;
     *t = (struct tac_solid){.v = {v[0], v[1], v[2], v[3]}};

@@ -1,6 +1,7 @@
 /* spring.c: computes springs along edges, V = (k/2L)(l - L)^2 (ACM section 3), with damping and plasticity (ACM section
  * 6.1, AVCM 8.7).  Formulas of the Hessian: docs/reference/elements.md. */
 #include "elements/fours.h"
+#include "partition/part.h"
 
 static bool make_spring(const struct tac_scene *s, const struct tac_material *m, const tac_lid *v, void *record,
                         struct tac_element_bound *bound)
@@ -9,7 +10,7 @@ static bool make_spring(const struct tac_scene *s, const struct tac_material *m,
     double d[3];
     if (m->stretch_model != TAC_STRETCH_SPRING)
         return false;
-    tac_sub(d, &s->mesh->x[3 * v[1]], &s->mesh->x[3 * v[0]]);
+    tac_sub(d, tac_scene_rest(s, v[1]), tac_scene_rest(s, v[0]));
     const double length = sqrt(tac_dot(d, d));
     *spring = (struct tac_spring){{v[0], v[1]}, length, m->stretch_stiffness / length};
     bound->row[0] = bound->row[1] = 2 * spring->stiffness;

@@ -1,6 +1,7 @@
 /* plastic.c: lets elements yield (docs/reference/implicit.md, Plasticity). At the end of a step their rest values flow,
  * by the same rule as in a tick of the asynchronous integrator. Rest values are part of the state. */
 #include "implicit/parts.h"
+#include "partition/part.h"
 #include <stdlib.h>
 
 /* The yield limit of an element's material, or 0. */
@@ -29,7 +30,7 @@ static enum tac_err make_list(struct tac_implicit *sim, int k, bool *any)
         double at[TAC_ELEMENT_NODES][3], strain[TAC_ELEMENT_MEMORY];
         if (!(yield > 0))
             continue;
-        tac_implicit_gather(sim->scene->mesh->x, v, l->element->nodes, at);
+        tac_scene_gather_rest(sim->scene, v, l->element->nodes, at);
         l->element->memory->strain(v, at, strain);
         l->yield[e] = l->element->memory->start(v, yield, strain, &l->rest[width * e]);
     }

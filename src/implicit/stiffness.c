@@ -5,6 +5,7 @@
  * past. So under the same force surfaces have the same gap when they come together and when they separate.
  */
 #include "implicit/parts.h"
+#include "partition/part.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
         const int size = 3 * w.nodes;
         double at[TAC_ELEMENT_NODES][3], dense[TAC_ELEMENT_HESSIAN];
-        tac_implicit_gather(sim->scene->mesh->x, w.v, w.nodes, at);
+        tac_scene_gather_rest(sim->scene, w.v, w.nodes, at);
         tac_element_hessian(w.list->element, w.record, NULL, at, dense);
         for (int i = 0; i < w.nodes; i++)
             for (int k = 0; k < 3 && w.v[i] < sim->owned; k++)

@@ -15,6 +15,7 @@
 #define TACTUS_PARTITION_PART_H
 
 #include "base/exchange.h"
+#include <string.h>
 #include <tactus/scene.h>
 
 /* How a local scene belongs to the whole one.  tac_local_mesh.part points to it; NULL there: the rank holds the whole
@@ -124,6 +125,20 @@ void tac_scene_free_arrays(struct tac_scene *whole);
 static inline tac_gid tac_scene_id(const struct tac_scene *scene, tac_lid i)
 {
     return scene->mesh->part ? scene->mesh->part->vertex_id[i] : i;
+}
+/* Returns where vertex i is in the rest shape, which is where it starts but for bodies with the key `start`. */
+static inline const double *tac_scene_rest(const struct tac_scene *scene, tac_lid i)
+{
+    const struct tac_body *body = &scene->settings->body[scene->mesh->vertex_body[i]];
+    const tac_gid id = body->rest != NULL ? tac_scene_id(scene, i) : 0;
+    return body->rest != NULL && id < tac_body_mesh_end(body) ? &body->rest[3 * (size_t)(id - body->vertex_begin)]
+                                                              : &scene->mesh->x[3 * (size_t)i];
+}
+/* Does the same for the n vertices of an element. */
+static inline void tac_scene_gather_rest(const struct tac_scene *scene, const tac_lid *v, int n, double (*out)[3])
+{
+    for (int i = 0; i < n; i++)
+        memcpy(out[i], tac_scene_rest(scene, v[i]), sizeof out[i]);
 }
 static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {

@@ -174,11 +174,10 @@ struct stretch {
 
 static struct stretch stretch_of(const struct filling *f, const tac_lid v[3])
 {
-    const double *rest = f->scene->mesh->x;
     double e1[3], e2[3], n[3], x[3][3], f0[3], f1[3], strain[3];
     struct stretch s;
-    tac_sub(e1, &rest[3 * (size_t)v[1]], &rest[3 * (size_t)v[0]]);
-    tac_sub(e2, &rest[3 * (size_t)v[2]], &rest[3 * (size_t)v[0]]);
+    tac_sub(e1, tac_scene_rest(f->scene, v[1]), tac_scene_rest(f->scene, v[0]));
+    tac_sub(e2, tac_scene_rest(f->scene, v[2]), tac_scene_rest(f->scene, v[0]));
     tac_cross(n, e1, e2);
     const double l = sqrt(tac_dot(e1, e1)), p = tac_dot(e1, e2) / l, q = sqrt(tac_dot(n, n)) / l;
     for (int k = 0; k < 3; k++)

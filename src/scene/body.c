@@ -31,6 +31,7 @@ static const struct tac_field body_fields[] = {
     {.key = "fixed", .kind = TAC_FIELD_BOOL, .offset = AT(fixed)},
     {.key = "self", .kind = TAC_FIELD_BOOL, .offset = AT(self_contact), .fallback = 1},
     {.key = "rigid", .kind = TAC_FIELD_OTHER},
+    {.key = "start", .kind = TAC_FIELD_OTHER},
 };
 
 static enum tac_err read_name(struct tac_reader *reader, json_t *object, const char *where, tac_lid index)
@@ -121,8 +122,8 @@ done:
 
 /* x = position + R scale X.  Without rotation R is left out, so that such bodies lie exactly at the given position.
  * placed: the mesh is in its place already. */
-static enum tac_err place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
-                                   const struct tac_mesh *mesh, bool placed, tac_lid number, double *x)
+enum tac_err tac_scene_place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                      const struct tac_mesh *mesh, bool placed, tac_lid number, double *x)
 {
     const double *w = body->rotation;
     bool turned = w[0] != 0 || w[1] != 0 || w[2] != 0;
@@ -165,8 +166,8 @@ static enum tac_err append(struct tac_reader *reader, const char *where, tac_lid
     enum tac_err err = TAC_OK;
     TAC_TRY(make_room(reader, where, mesh, extent));
     const tac_lid first = reader->total[TAC_VERTICES], row = scene->mesh->vertex_count;
-    TAC_TRY(place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES],
-                           scene->mesh->x + 3 * (size_t)row));
+    TAC_TRY(tac_scene_place_vertices(reader, where, body, mesh, placed, extent->number[TAC_VERTICES],
+                                     scene->mesh->x + 3 * (size_t)row));
     for (tac_lid i = 0; i < mesh->vertex_count; i++)
         scene->mesh->vertex_body[row + i] = index;
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++)
@@ -189,7 +190,7 @@ done:
 }
 
 /* A body that may deform as a solid needs tetrahedra; others are surfaces, even if their meshes have tetrahedra. */
-static enum tac_mesh_want mesh_want(const struct tac_scene *scene, const struct tac_body *body)
+enum tac_mesh_want tac_scene_mesh_want(const struct tac_scene *scene, const struct tac_body *body)
 {
     const bool solid = body->material >= 0 && scene->settings->material[body->material].solid_model != TAC_SOLID_NONE;
     return solid && !body->fixed ? TAC_MESH_SOLID : TAC_MESH_SURFACE;
@@ -224,7 +225,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     struct tac_mesh *mesh = NULL;
     struct tac_extent extent = {{0}, {0}};
     json_t *spec = json_object_get(object, "mesh");
-    const enum tac_mesh_want want = mesh_want(reader->scene, &reader->scene->settings->body[index]);
+    const enum tac_mesh_want want = tac_scene_mesh_want(reader->scene, &reader->scene->settings->body[index]);
     enum tac_err err = TAC_OK;
     tac_where(place, where, "mesh");
     if (!json_is_object(spec))
@@ -250,6 +251,7 @@ static enum tac_err read_mesh(struct tac_reader *reader, json_t *object, const c
     if (extent.total[TAC_VERTICES] == 0)
         TAC_TRY(tac_scene_fail(reader, place, "has no vertices; give a mesh that has some"));
     TAC_TRY(append(reader, where, index, mesh, &extent, placed));
+    TAC_TRY(tac_scene_read_start(reader, object, where, index, placed));
     TAC_TRY(tac_scene_add_anchors(reader, index, where, placed));
 done:
     tac_mesh_destroy(&mesh);

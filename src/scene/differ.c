@@ -98,7 +98,7 @@ static enum tac_err compare_keys(struct tac_reader *reader, const char *where, c
     return TAC_OK;
 }
 
-static const char *const PLACING[] = {"position", "rotation", "scale", NULL};
+static const char *const PLACING[] = {"position", "rotation", "scale", "start", NULL};
 
 enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index)
 {

@@ -262,6 +262,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
                 put_double(d, body->rigid_frequency);
             }
         }
+        if (body->rest != NULL) {
+            put_tag(d, "rest");
+            put_doubles(d, body->rest, 3 * (size_t)(tac_body_mesh_end(body) - body->vertex_begin));
+        }
         for (int i = 0; i < m->section_count; i++) {
             put_tag(d, m->section[i].keys->section);
             put_doubles(d, m->section[i].value, (size_t)m->section[i].keys->count);

@@ -40,17 +40,23 @@ enum tac_err tac_scene_fail_vanished(struct tac_reader *reader, const char *wher
                           body->name, what, (int)number, size);
 }
 
+/* Where a vertex of a body is in the rest shape. */
+static const double *rest_of(const struct tac_scene *scene, const struct tac_body *body, tac_lid vertex)
+{
+    return body->rest != NULL ? body->rest + 3 * (size_t)(vertex - body->vertex_begin)
+                              : scene->mesh->x + 3 * (size_t)vertex;
+}
+
 /* Adds a body's lumped masses: a third of each triangle, half of each segment, or of a solid a quarter of each
  * tetrahedron, in the order of the elements. Elements
  * that vanished when the body was placed (scale, position beyond the precision of double) are refused here. */
 static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body, const char *where, double density)
 {
     struct tac_scene *scene = reader->scene;
-    const double *x = scene->mesh->x;
     const double area_density = body->tetrahedron_end > body->tetrahedron_begin ? 0 : density;
     for (tac_lid i = body->triangle_begin; i < body->triangle_end; i++) {
         const tac_lid *t = scene->mesh->triangle + 3 * (size_t)i;
-        double a = tac_scene_area(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2]);
+        double a = tac_scene_area(rest_of(scene, body, t[0]), rest_of(scene, body, t[1]), rest_of(scene, body, t[2]));
         if (!(a > 0))
             return tac_scene_fail_vanished(reader, where, body, "triangle", i - body->triangle_begin, "area");
         for (int k = 0; k < 3; k++)
@@ -58,7 +64,7 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
     }
     for (tac_lid i = body->segment_begin; i < body->segment_end; i++) {
         const tac_lid *s = scene->mesh->segment + 2 * (size_t)i;
-        double l = tac_scene_length(x + 3 * (size_t)s[0], x + 3 * (size_t)s[1]);
+        double l = tac_scene_length(rest_of(scene, body, s[0]), rest_of(scene, body, s[1]));
         if (!(l > 0))
             return tac_scene_fail_vanished(reader, where, body, "segment", i - body->segment_begin, "length");
         for (int k = 0; k < 2; k++)
@@ -66,8 +72,8 @@ static enum tac_err lump(struct tac_reader *reader, const struct tac_body *body,
     }
     for (tac_lid i = body->tetrahedron_begin; i < body->tetrahedron_end; i++) {
         const tac_lid *t = scene->mesh->tetrahedron + 4 * (size_t)i;
-        double volume =
-            tac_scene_volume(x + 3 * (size_t)t[0], x + 3 * (size_t)t[1], x + 3 * (size_t)t[2], x + 3 * (size_t)t[3]);
+        double volume = tac_scene_volume(rest_of(scene, body, t[0]), rest_of(scene, body, t[1]),
+                                         rest_of(scene, body, t[2]), rest_of(scene, body, t[3]));
         if (!(volume > 0))
             return tac_scene_fail_vanished(reader, where, body, "tetrahedron", i - body->tetrahedron_begin, "volume");
         for (int k = 0; k < 4; k++)
@@ -126,6 +132,8 @@ enum tac_err tac_scene_masses(struct tac_reader *reader)
         if (body->rigid_density > 0 || body->rigid_mass > 0)
             density = 1; /* each vertex' part of the surface, which tac_scene_make_rigid() turns into its share */
         TAC_TRY(reader->spread ? tac_spread_lump(reader, b, where, density) : lump(reader, body, where, density));
+        for (int k = TAC_TRIANGLES; k < TAC_TABLES && body->rest != NULL && !reader->spread; k++)
+            TAC_TRY(tac_start_check_sizes(reader, b, (enum tac_table)k, NULL, scene->mesh->x));
         for (tac_lid i = reader->rows[b][TAC_VERTICES].begin; i < reader->rows[b][TAC_VERTICES].end; i++) {
             if (body->fixed)
                 scene->mesh->mass[i] = 0;

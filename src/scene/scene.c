@@ -257,8 +257,10 @@ static void settings_release(struct tac_settings *s)
         return;
     for (tac_lid i = 0; i < s->material_count; i++)
         free(s->material[i].name);
-    for (tac_lid i = 0; i < s->body_count; i++)
+    for (tac_lid i = 0; i < s->body_count; i++) {
         free(s->body[i].name);
+        free(s->body[i].rest);
+    }
     for (tac_lid i = 0; i < s->motion_count; i++)
         tac_motion_clear(&s->motion[i]);
     for (tac_lid i = 0; i < s->load_count; i++) {

@@ -247,6 +247,19 @@ enum tac_err tac_motion_copy_course(struct tac_reader *reader, const struct tac_
                                     struct tac_motion *motion);
 /* Local. Frees what the motion owns. */
 void tac_motion_clear(struct tac_motion *motion);
+/* elsewhere.c. Collective while spread. The key `start` of a body whose mesh has been read; placed: the mesh is that of
+ * a checkpoint, and has those positions already. */
+enum tac_err tac_scene_read_start(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
+                                  bool placed);
+/* elsewhere.c. Local. Refuses an element of a table that has no size at the start, or is turned inside out.  at: (rows,
+ * width) where the vertices of this rank's rows are in x; NULL: at their ids. */
+enum tac_err tac_start_check_sizes(struct tac_reader *reader, tac_lid body, enum tac_table table, const tac_lid *at,
+                                   const double *x);
+/* body.c. Local. Places the vertices of a mesh, of which the first has that number; placed: they are in their place. */
+enum tac_err tac_scene_place_vertices(struct tac_reader *reader, const char *where, const struct tac_body *body,
+                                      const struct tac_mesh *mesh, bool placed, tac_lid number, double *x);
+/* body.c. Local. What a body needs of its mesh. */
+enum tac_mesh_want tac_scene_mesh_want(const struct tac_scene *scene, const struct tac_body *body);
 /* body.c. Local. A relative path under `key` becomes absolute: the resolved scene can then be read from anywhere. */
 enum tac_err tac_scene_resolve_path(struct tac_reader *reader, json_t *object, const char *key);
 /* scene_loads.c. Reads a path of factors: knots [time, factor], *count of them. */

@@ -107,7 +107,8 @@ static enum tac_err select_box(struct tac_reader *reader, json_t *object, const 
         err = tac_alloc(reader->ctx, (size_t)(rows.end - rows.begin), sizeof(tac_lid), &selection->vertex);
     TAC_TRY(tac_reader_agree(reader, err));
     for (tac_lid i = rows.begin; i < rows.end; i++) {
-        const double *x = scene->mesh->x + 3 * (size_t)i;
+        const double *x = body->rest != NULL ? body->rest + 3 * (size_t)(rows.number + i - rows.begin)
+                                             : scene->mesh->x + 3 * (size_t)i;
         bool inside = true;
         for (int k = 0; k < 3; k++)
             inside = inside && corner[0][k] <= x[k] && x[k] <= corner[1][k];

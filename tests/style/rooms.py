@@ -34,7 +34,8 @@ ROOMS = {
     "impact": ["broadphase", "integrators"],
     "run": ["implicit", "impact", "events", "overlap"],
     "forecast": ["run"],
-    "app": ["forecast", "audit", "inspect"],
+    "repair": ["run"],
+    "app": ["forecast", "audit", "inspect", "repair"],
 }
 PICTURE = "docs/pictures/rooms.dot"
 # A table of functions, and no code: every test of a run goes through it.
@@ -48,7 +49,7 @@ MOST_FIELDS = 40  # of a struct; one in it that has a name of its own counts for
 # Public headers belong to the rooms that implement them.
 PUBLIC = {"base": "base", "accum": "base", "math": "base", "process": "base", "mesh": "mesh", "mesh_kinds": "mesh",
           "scene": "scene", "counters": "scene", "contact": "contact", "output": "io", "reader": "io", "report": "io",
-          "stored": "io", "table": "io", "compare": "inspect", "export": "inspect", "check": "forecast", "exempt": "overlap", "audit": "audit", "run": "run",
+          "stored": "io", "table": "io", "compare": "inspect", "export": "inspect", "check": "forecast", "exempt": "overlap", "audit": "audit", "run": "run", "repair": "repair",
           "simulation": "run"}
 
 

@@ -43,6 +43,15 @@ void tac_point_cache_release(struct tac_point_cache **cache);
 enum tac_err tac_point_cache_read(struct tac_ctx *ctx, const struct tac_point_cache *cache, int64_t knot, int64_t first,
                                   int64_t count, double *x);
 
+/* point_cache_hdf5.c, local. Reads all of a dataset `position` (V, 3) of an HDF5 file: *x (owned by the caller).
+ * TAC_ERR_INPUT, also where a number is not finite. */
+enum tac_err tac_positions_read(struct tac_ctx *ctx, const char *path, const char *from, int64_t *vertices, double **x);
+/* Local. Writes such a file, by a temporary name. TAC_ERR_RUN. */
+enum tac_err tac_positions_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *x);
+/* Local. Likewise a file of positions x (knots, vertices, 3) at the times t_s (knots). */
+enum tac_err tac_point_cache_write(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
+                                   int64_t vertices, const double *x);
+
 /* Some rows of a file at the knots that were read last. */
 struct tac_knot_rows {
     struct tac_ctx *ctx;                 /* borrowed */

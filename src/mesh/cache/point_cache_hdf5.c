@@ -2,7 +2,11 @@
 #include "mesh/cache/point_cache.h"
 
 #include <hdf5.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "mesh/read.h"
 
@@ -33,9 +37,8 @@ static enum tac_err open_set(struct tac_ctx *ctx, const struct tac_point_cache *
     double values = 1;
     *set = -1;
     if (H5Lexists((hid_t)cache->file, name, H5P_DEFAULT) <= 0)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
-                         "%s%s: has no dataset `%s`; positions need `time` (K) and `position` (K, V, 3)", from,
-                         cache->path, name));
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: has no dataset `%s`; positions need %s", from, cache->path, name,
+                         dimensions == 2 ? "`position` (V, 3)" : "`time` (K) and `position` (K, V, 3)"));
     if (tac_hdf5_leads_outside(cache->file, name))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` is a link to another file; write its data into this one", from,
                          cache->path, name));
@@ -47,9 +50,11 @@ static enum tac_err open_set(struct tac_ctx *ctx, const struct tac_point_cache *
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` must hold floating-point numbers of 4 or 8 bytes", from,
                          cache->path, name));
     if (H5Sget_simple_extent_ndims(space) != dimensions || H5Sget_simple_extent_dims(space, dims, NULL) != dimensions ||
-        (dimensions == 3 && dims[2] != 3))
+        (dimensions > 1 && dims[dimensions - 1] != 3))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` must be of shape %s", from, cache->path, name,
-                         dimensions == 3 ? "(K, V, 3)" : "(K)"));
+                         dimensions == 3   ? "(K, V, 3)"
+                         : dimensions == 2 ? "(V, 3)"
+                                           : "(K)"));
     for (int k = 0; k < dimensions; k++)
         values *= (double)dims[k];
     if (!tac_hdf5_is_stored(*set, type, values))
@@ -122,4 +127,107 @@ bool tac_point_cache_read_hdf5(const struct tac_point_cache *cache, int64_t knot
         H5Sclose(memory);
     end_silence(&quiet);
     return ok;
+}
+
+/* ---- positions at one instant ---- */
+
+static enum tac_err read_all(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from, int64_t *vertices,
+                             double **x)
+{
+    hsize_t dims[2];
+    hid_t set = -1;
+    size_t size;
+    enum tac_err err = TAC_OK;
+    cache->file = H5Fopen(cache->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (cache->file < 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
+                         "%s%s: cannot be opened as HDF5; the file is damaged, cut off or being written", from,
+                         cache->path));
+    TAC_TRY(open_set(ctx, cache, from, "position", 2, dims, &set, &size));
+    *vertices = (int64_t)dims[0];
+    TAC_TRY(tac_alloc(ctx, 3 * (size_t)dims[0], sizeof **x, x));
+    if (dims[0] > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *x) < 0)
+        TAC_TRY(
+            tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `position` cannot be read; the file is damaged", from, cache->path));
+    for (size_t i = 0; i < 3 * (size_t)dims[0]; i++) {
+        if (!isfinite((*x)[i]))
+            TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: vertex %zu is not finite", from, cache->path, i / 3));
+        (*x)[i] += 0.; /* no sign of zero */
+    }
+done:
+    if (set >= 0)
+        H5Dclose(set);
+    return err;
+}
+
+enum tac_err tac_positions_read(struct tac_ctx *ctx, const char *path, const char *from, int64_t *vertices, double **x)
+{
+    struct tac_point_cache cache = {.file = -1, .set = -1};
+    const struct silence quiet = begin_silence();
+    enum tac_err err = TAC_OK;
+    *x = NULL;
+    TAC_TRY(tac_alloc(ctx, strlen(path) + 1, 1, &cache.path));
+    memcpy(cache.path, path, strlen(path));
+    if (access(path, R_OK) != 0)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: cannot be opened; check the path", from, path));
+    if (!tac_is_hdf5(path))
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: is no HDF5 file; give one with `position` (V, 3)", from, path));
+    err = read_all(ctx, &cache, from, vertices, x);
+done:
+    tac_point_cache_close_hdf5(&cache);
+    end_silence(&quiet);
+    free(cache.path);
+    if (err) {
+        free(*x);
+        *x = NULL;
+    }
+    return err;
+}
+
+static bool write_set(hid_t file, const char *name, int dimensions, const hsize_t *dims, const double *x)
+{
+    const hid_t space = H5Screate_simple(dimensions, dims, NULL),
+                set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = set >= 0 && H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
+    if (set >= 0)
+        good = H5Dclose(set) >= 0 && good;
+    return H5Sclose(space) >= 0 && good;
+}
+
+/* knots 0: one instant, without its time. */
+static enum tac_err write_file(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
+                               int64_t vertices, const double *x)
+{
+    const hsize_t dims[3] = {(hsize_t)knots, (hsize_t)vertices, 3};
+    const size_t size = strlen(path) + sizeof ".tmp";
+    const struct silence quiet = begin_silence();
+    char *temporary = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(ctx, size, 1, &temporary));
+    snprintf(temporary, size, "%s.tmp", path);
+    unlink(temporary); /* if it is a link, what it leads to stays */
+    const hid_t file = H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = file >= 0 && (knots == 0 || write_set(file, "time", 1, dims, t_s)) &&
+                write_set(file, "position", knots == 0 ? 2 : 3, knots == 0 ? dims + 1 : dims, x);
+    if (file >= 0)
+        good = H5Fclose(file) >= 0 && good;
+    if (!good || rename(temporary, path) != 0) {
+        unlink(temporary);
+        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s; make room or choose another folder", path);
+    }
+done:
+    end_silence(&quiet);
+    free(temporary);
+    return err;
+}
+
+enum tac_err tac_positions_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *x)
+{
+    return write_file(ctx, path, 0, NULL, vertices, x);
+}
+
+enum tac_err tac_point_cache_write(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
+                                   int64_t vertices, const double *x)
+{
+    return write_file(ctx, path, knots, t_s, vertices, x);
 }

@@ -22,6 +22,7 @@ import numbers
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import weakref
 from typing import Any, TypedDict
@@ -29,7 +30,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from . import _c, _library
-from .errors import InputError
+from .errors import InputError, RunError
 from .mesh import Mesh, real_array
 
 FORMAT = "tactus-scene/1"
@@ -299,7 +300,7 @@ class Scene:
     def body(self, name: str, mesh, *, material: "str | None" = None, mass: "float | None" = None, radius: "float | None" = None,
              position=None, rotation=None, scale: "float | None" = None, velocity=None, angular_velocity=None, random_speed=None,
              seed: "int | None" = None, fixed: "bool | None" = None, self_contact: "bool | None" = None, rolls: "bool | None" = None,
-             spin=None, rigid=None) -> None:
+             spin=None, rigid=None, start=None) -> None:
         """Adds a body.
 
         Args:
@@ -319,11 +320,14 @@ class Scene:
             spin: (3) rad/s of each of them
             rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform; the dict may
                 have frequency=..., 1/s, how stiff its shape is in the implicit integrator
+            start: (V, 3) where its vertices are at t = 0, m, or an HDF5 file with `position`; the placed mesh stays the rest shape
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
                      angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin,
                      rigid=rigid)
+        if start is not None:
+            keys["start"] = start if isinstance(start, dict) else {"file": self._start_of(start)}
         if self_contact is not None:
             keys["self"] = self_contact
         bodies = self.data.setdefault("bodies", [])
@@ -370,6 +374,30 @@ class Scene:
             self._written = _Folder()
         name = os.path.join(self._written.path, hashlib.sha256(t.tobytes() + np.ascontiguousarray(x).tobytes()).hexdigest()[:16] + ".npz")
         np.savez(name, time=t, position=x)
+        return name
+
+    def _start_of(self, start):
+        """A file with the positions at the start; an array is written to one that lives as long as the scene."""
+        if isinstance(start, (str, os.PathLike)):
+            return os.fspath(start)
+        try:
+            x = np.ascontiguousarray(start, np.float64)
+        except (TypeError, ValueError):
+            raise InputError("start must be a file, or an array of positions (V, 3)") from None
+        if x.ndim != 2 or x.shape[1] != 3:
+            raise InputError(f"start has shape {x.shape}; it must be (V, 3)")
+        if not np.isfinite(x).all():
+            raise InputError("start must be finite")
+        if self._written is None:
+            self._written = _Folder()
+        name = os.path.join(self._written.path, hashlib.sha256(b"start" + x.tobytes()).hexdigest()[:16] + ".h5")
+        if not os.path.exists(name):
+            try:
+                import h5py
+            except ImportError:
+                raise InputError("an array of start positions is written to HDF5; install h5py, or give a file") from None
+            with h5py.File(name, "w") as out:
+                out["position"] = x
         return name
 
     def add_load(self, body: str, *, vertices=None, force=None, acceleration=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
@@ -537,6 +565,9 @@ class Scene:
                 mesh = mesh if isinstance(mesh, Mesh) else Mesh.from_json(mesh, self.folder)
                 rest["mesh"] = of_mesh(rest.get("name", "body"), mesh)
             made["bodies"].append(rest)
+            start = rest.get("start")
+            if isinstance(start, dict) and isinstance(start.get("file"), str):
+                start["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", start["file"])))
         for motion in made.get("motions", []):
             if isinstance(motion, dict) and isinstance(motion.get("positions"), dict) and isinstance(motion["positions"].get("file"), str):
                 motion["positions"]["file"] = of_file(os.path.abspath(os.path.join(self.folder or "", motion["positions"]["file"])))
@@ -682,6 +713,35 @@ class Scene:
             settings = library.struct["tac_scene"].from_address(scene).settings
             return library.struct["tac_settings"].from_address(settings).sha256.decode()
         return self._read(use)
+
+    def repair(self) -> "tuple[Scene, dict]":
+        """Finds a start without overlaps, as `tactus repair` does (docs/how-to/repair.md).
+
+        Returns the scene with it, which is a copy, and what was done: overlaps (how many there were), bodies (a list of name,
+        vertices, moved, largest and mean in m, grown).
+
+        Raises:
+            InputError: the scene is wrong, or cannot be repaired; the sentence says why
+            RunError: memory or the disk failed
+        """
+        import h5py
+        made = copy.deepcopy(self)
+        with tempfile.TemporaryDirectory(prefix="tactus-repair-") as folder:
+            path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "repaired.json")
+            self.write_for_run(path, os.path.join(folder, "meshes"))
+            ran = subprocess.run([_library.find_program(), "repair", path, "-o", out, "--json"], env=_library.fresh_environment(),
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            if ran.returncode:
+                said = ran.stderr.strip().split("\n")[-1].replace("tactus: ", "", 1).replace(path + ": ", "")
+                raise InputError(said) if ran.returncode in (1, 2) else RunError(said, ran.returncode)
+            with open(out, encoding="utf-8") as file:
+                starts = {body["name"]: body["start"]["file"] for body in json.load(file)["bodies"] if "start" in body}
+            told = json.loads(ran.stdout)
+            for body in made.data["bodies"]:
+                if body["name"] in {b["name"] for b in told["bodies"] if b["moved"]}:
+                    with h5py.File(os.path.join(folder, starts[body["name"]]), "r") as file:
+                        body["start"] = {"file": made._start_of(file["position"][()])}
+        return made, told
 
     def geometry(self) -> Geometry:
         """The placed meshes of all bodies at the start."""

@@ -142,7 +142,12 @@ static enum tac_err lump_table(struct tac_reader *reader, tac_lid index, enum ta
         err = tac_alloc(ctx, 3 * uniques, sizeof *x, &x);
     TAC_TRY(tac_spread_ask(ctx, err, index, body->vertex_end - body->vertex_begin, uniques, unique, here.number,
                            scene->mesh->x + 3 * (size_t)here.begin, x));
-    err = make_shares(reader, index, table, where, density, number, at, x, share, to);
+    if (body->rest != NULL)
+        err = tac_start_check_sizes(reader, index, table, at, x);
+    for (size_t i = 0; i < uniques && body->rest != NULL; i++)
+        memcpy(x + 3 * i, body->rest + 3 * (size_t)unique[i], 3 * sizeof *x);
+    if (err == TAC_OK)
+        err = make_shares(reader, index, table, where, density, number, at, x, share, to);
     TAC_TRY(tac_distribute(ctx, err, density > 0 ? n : 0, to, share, sizeof *share, &came, &came_count));
     for (size_t i = 0; i < came_count; i++)
         scene->mesh->mass[here.begin + (came[i].number - here.number)] += came[i].mass;

@@ -8,6 +8,8 @@ import struct
 import subprocess
 import tempfile
 
+import h5py
+
 
 class Probe:
     """Asks the probe program about many scenes at once; each is a dict, a string or bytes."""
@@ -130,6 +132,10 @@ def good(probe):
                 motions=[{"body": "a", "vertices": [0], "follow": {"body": "b", "triangle": 0, "weights": [0.5, 0.25, 0.25]}},
                          {"body": "b", "positions": {"file": "meshes/moving.mdd", "sha256": digest}},
                          {"body": "a", "vertices": [1], "follow": {"body": "b", "vertex": 3}}])
+    with h5py.File(probe.write("meshes/start.h5", b""), "w") as file:
+        file["position"] = [[5, 1, 0], [6.5, 0, 0.25], [7, 0, 0]]
+    yield scene(bodies=[{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[5, 0, 0], [6, 0, 0], [7, 0, 0]]},
+                         "start": {"file": "meshes/start.h5"}}])
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},
