@@ -3,7 +3,7 @@
 # `release`: not in the build with sanitizers.
 set(TACTUS_LABEL_release
   # About figures, which are the same in every build, or about the build, the jobs and the text of the sources.
-  bench_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts test_math_coefficients style_* docs_*
+  bench_* papers_* physics_* kds_figures run_windows install_consumer install_package jobs_install jobs_usage jobs_raster jobs_render jobs_report jobs_submit jobs_job jobs_messages jobs_walk jobs_browser jobs_paraview jobs_slurm mutation_texts test_math_coefficients style_* docs_*
   # Calls that fail on purpose: the library that makes them fail finds leaks itself.
   faults_*
   # Five ranks and four go through the code that three go through.

@@ -64,9 +64,10 @@ class Spring:
         return 0.5 * sum(w * w for w in v) + self.x[1] + self.x[3] + 0.5 * (length - 1) ** 2 + layers
 
 
-def with_layers(period, end, step, rephase):
-    """Energies at the multiples of `step`: layers that tick at multiples of their periods, or from the touch on."""
-    s = Spring(period)
+def with_layers(period, end, step, rephase, spring=None, states=None):
+    """Energies at the multiples of `step`: layers that tick at multiples of their periods, or from the touch on. Of the scene's
+    spring or of another one; `states` is a list that takes its positions and velocities then."""
+    s = spring or Spring(period)
     energies = [s.energy(s.v)]
     ticks = {}  # (end of the spring, layer): its next tick, if it is active
     tick = 1
@@ -107,6 +108,8 @@ def with_layers(period, end, step, rephase):
         if due == tick * period:
             if due % step == 0:
                 energies.append(s.energy([0.5 * (a + b) for a, b in zip(before, s.v)]))
+                if states is not None:
+                    states.append((list(s.x), list(s.v)))
             tick += 1
     return energies
 

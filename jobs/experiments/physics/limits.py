@@ -32,7 +32,7 @@ def principal(result, x):
     return np.sqrt(np.linalg.eigvals(np.linalg.inv(metric[0]) @ metric).real.max())
 
 
-def hit(experiment, kind, speed, limit, edges=True, triangles=False):
+def hit_scene(kind, speed, limit, edges=True, triangles=False):
     span = .5 if speed < 1 else .5 / speed
     if kind == "chain":
         material = {"density": .005, "stretch": {"model": "spring", "stiffness": 100, "limit": limit}}
@@ -47,9 +47,12 @@ def hit(experiment, kind, speed, limit, edges=True, triangles=False):
                 for lo, hi in ((-1, -.199), (.199, 1))]
     ball = {"name": "ball", "mass": .02, "velocity": [0, -speed, 0],
             "mesh": {"kind": "points", "vertices": [[.013, .008, .0 if kind == "chain" else .017]]}}
-    s = scene(span, span / 64, [{"name": "body", "material": "m", **body}, ball], materials={"m": material}, motions=held,
-              contact={"thickness": .004, "stiffness": 1000}, name=kind)
-    result = experiment.run(s)
+    return scene(span, span / 64, [{"name": "body", "material": "m", **body}, ball], materials={"m": material}, motions=held,
+                 contact={"thickness": .004, "stiffness": 1000}, name=kind)
+
+
+def hit(experiment, kind, speed, limit, edges=True, triangles=False):
+    result = experiment.run(hit_scene(kind, speed, limit, edges, triangles))
     _, x = result.frames()
     edge = edges_of(result)
     length = np.linalg.norm(x[:, edge[:, 0]] - x[:, edge[:, 1]], axis=2)
