@@ -318,7 +318,8 @@ class Scene:
             rolls: friction turns its particles
             spin: (3) rad/s of each of them
             rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform; the dict may
-                have frequency=..., 1/s, how stiff its shape is in the implicit integrator
+                have frequency=..., 1/s, how stiff its shape is in the implicit integrator, and pieces=True: each
+                connected piece of the mesh is rigid by itself
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
