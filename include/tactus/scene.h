@@ -112,7 +112,9 @@ struct tac_body {
     double random_speed[2]; /* lo, hi, m/s */
     int64_t seed;
     bool fixed, self_contact;
-    tac_lid rigid;                        /* its place among the rigid bodies; -1: it is none */
+    tac_lid rigid;                        /* its first place among the rigid ones; -1: it is not rigid */
+    tac_lid piece_count;                  /* how many places it has there, one behind the other; 0: it is not rigid */
+    bool in_pieces;                       /* each connected piece of its mesh is rigid by itself */
     double rigid_density;                 /* kg/m^3 in its closed surface; 0: none given */
     double rigid_mass;                    /* kg, likewise */
     double rigid_frequency;               /* 1/s, of its shape in the implicit integrator; 0: as usual */
@@ -134,13 +136,15 @@ static inline tac_lid tac_body_mesh_end(const struct tac_body *body)
     return body->vertex_end - body->anchors - body->pins;
 }
 
-/* A body that is rigid (docs/explanation/rigid.md), as it starts. */
+/* A body that is rigid (docs/explanation/rigid.md), or a piece of one, as it starts. */
 struct tac_rigid_body {
     tac_lid body;
-    double mass;       /* kg */
-    double center[3];  /* m */
-    double axis[3][3]; /* axis[k]: the unit vector of its principal axis k; right-handed */
-    double second[3];  /* kg m^2, ascending: the integrals of the squared coordinate along each axis */
+    tac_lid vertex_begin, vertex_end; /* its vertices in the scene's arrays */
+    double mass;                      /* kg */
+    double center[3];                 /* m */
+    double axis[3][3];                /* axis[k]: the unit vector of its principal axis k; right-handed */
+    double second[3];                 /* kg m^2, ascending: the integrals of the squared coordinate along each axis */
+    double velocity[3];               /* m/s, of its centre */
 };
 
 enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD };
@@ -401,7 +405,7 @@ struct tac_settings {
     tac_lid body_count;
     struct tac_body *body; /* owned */
     tac_lid rigid_count;
-    struct tac_rigid_body *rigid; /* owned, (rigid_count), by ascending body */
+    struct tac_rigid_body *rigid; /* owned, (rigid_count), by ascending vertex */
     tac_lid joint_count;
     struct tac_joint *joint; /* owned */
     double motor_s;          /* the longest period of motors, s; 0: there are none */
@@ -415,6 +419,21 @@ struct tac_settings {
     struct tac_load_set *load_set; /* owned */
     struct tac_units units;
 };
+
+/* Returns the place among the rigid ones of a vertex of the scene, which `body` has: that of its piece; -1: the body is
+ * not rigid. */
+static inline tac_lid tac_rigid_of(const struct tac_settings *s, tac_lid body, tac_gid vertex)
+{
+    tac_lid low = s->body[body].rigid, high = low + s->body[body].piece_count;
+    while (high - low > 1) {
+        const tac_lid middle = low + (high - low) / 2;
+        if (s->rigid[middle].vertex_begin <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 /* Vertices that a motion moves. */
 struct tac_moved {

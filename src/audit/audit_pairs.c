@@ -5,6 +5,7 @@
  * boxes of its own two primitives.
  */
 #include "audit/audit_room.h"
+#include "partition/part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,11 +32,11 @@ static bool ignored(const struct tac_audit_search *s, tac_lid a, tac_lid b)
 }
 
 /* The distance that two bodies' primitives must keep. Within one mesh it is 0: where the mesh is finer than its own
- * radius, the run shrinks the radius. */
+ * radius, the run shrinks the radius. Two pieces of a body keep the distance of two bodies. */
 static double distance_kept(const struct tac_scene *scene, tac_lid a, tac_lid b)
 {
     const struct tac_body *p = &scene->settings->body[a], *q = &scene->settings->body[b];
-    return a == b && p->has_elements ? 0 : p->radius + q->radius;
+    return a == b && p->has_elements && p->piece_count <= 1 ? 0 : p->radius + q->radius;
 }
 
 static double pair_margin(void *user, const struct tac_box_node *a, const struct tac_box_node *b)
@@ -270,9 +271,11 @@ static enum tac_err look_at_two(void *user, const struct tac_box_item *item_a, c
     struct tac_audit_search *s = user;
     enum tac_err err = TAC_OK;
     struct near a, b;
-    const double keep = distance_kept(s->scene, item_a->body, item_b->body);
     open_element(s, item_a, &a);
     open_element(s, item_b, &b);
+    const bool one_piece =
+        a.body == b.body && b.element != PARTICLE && tac_scene_one_piece(s->scene, a.body, a.v[0], b.v[0]);
+    const double keep = one_piece ? 0 : distance_kept(s->scene, item_a->body, item_b->body);
     TAC_TRY(corners_against(s, &a, &b, keep));
     TAC_TRY(corners_against(s, &b, &a, keep));
     if (a.element == PARTICLE && b.element == PARTICLE) {

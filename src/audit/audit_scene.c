@@ -1,4 +1,5 @@
 /* audit_scene.c: reads the scene of a run from its folder, as far as an audit needs it. */
+#include "scene/rigid/rigid_pieces.h"
 #include <tactus/audit.h>
 
 #include <math.h>
@@ -119,6 +120,25 @@ static void mark_joined(const json_t *json, struct tac_scene *s)
         }
 }
 
+/* Lists the pieces of the bodies whose pieces are rigid, each by itself. */
+static enum tac_err find_pieces(struct tac_ctx *ctx, const struct tac_reader *r, const json_t *bodies,
+                                struct tac_scene *s)
+{
+    enum tac_err err = TAC_OK;
+    size_t capacity = 0;
+    tac_lid wrong[3];
+    for (tac_lid b = 0; b < s->settings->body_count; b++) {
+        const json_t *rigid = json_object_get(json_array_get(bodies, (size_t)b), "rigid");
+        if (!json_is_true(json_object_get(rigid, "pieces")))
+            continue;
+        TAC_TRY(tac_rigid_add_pieces(ctx, s, &capacity, b, wrong));
+        if (wrong[0] >= 0)
+            TAC_TRY(strange(ctx, r, "the vertices of a body in pieces are not in the order of these"));
+    }
+done:
+    return err;
+}
+
 /* Sets what the mesh does not contain: which bodies can touch themselves, and which pairs may pass through each
  * other. */
 static enum tac_err read_json(struct tac_ctx *ctx, const char *dir, const struct tac_reader *r, struct tac_scene *s)
@@ -151,6 +171,7 @@ static enum tac_err read_json(struct tac_ctx *ctx, const char *dir, const struct
         s->settings->body[b].fixed = json_is_true(json_object_get(body, "fixed"));
     }
     mark_joined(json, s);
+    TAC_TRY(find_pieces(ctx, r, bodies, s));
     for (tac_lid i = 0; i < s->mesh->vertex_count; i++)
         s->mesh->ever_free[i] = r->free != NULL ? r->free[i] != 0 : !s->settings->body[s->mesh->vertex_body[i]].fixed;
     TAC_TRY(read_ignore(ctx, contact, path, s));

@@ -110,6 +110,7 @@ struct tac_primitive {
     uint8_t inner;    /* 1: this rank owns all its vertices */
     tac_lid edge[3];
     tac_lid body;
+    tac_lid piece; /* its place among the rigid ones, or -1 */
 };
 
 /* A box that contains something while the trajectory bounds hold. */

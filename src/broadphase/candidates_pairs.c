@@ -424,6 +424,8 @@ enum tac_err tac_search_visit(void *context, int32_t ia, int32_t ib)
     struct placed pa, pb;
     if (search->c->crossing && a->inner && b->inner)
         goto done;
+    if (a->piece >= 0 && a->piece == b->piece)
+        goto done;
     search->cost += TAC_VISIT_COST;
     if (!a->vertices && !b->vertices && !edges)
         goto done;

@@ -41,7 +41,8 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     search->reach = search->view->margin * s->settings->contact.thickness + s->settings->body[a].radius +
                     s->settings->body[b].radius;
     /* In coarser meshes hardly any pair has less than the whole thickness: not worth asking. */
-    search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 && c->fine;
+    search->fine = a == b && s->settings->body[a].has_elements && s->settings->body[a].radius == 0 && c->fine &&
+                   s->settings->body[a].piece_count <= 1;
     double lo[TAC_DOP_AXES], hi[TAC_DOP_AXES];
     int64_t tests = 0;
     tac_candidates_drift(c, a, b, lo, hi);

@@ -316,7 +316,8 @@ static void *give_back(void *array, size_t count, size_t size)
 static bool is_useful(const struct tac_view *view, const struct tac_candidates *c, tac_lid body)
 {
     const struct tac_settings *s = view->scene->settings;
-    if (c->immovable[body] || !s->body[body].self_contact || !s->body[body].has_elements || s->contact.thickness == 0 ||
+    if (c->immovable[body] || !s->body[body].self_contact || !s->body[body].has_elements ||
+        s->body[body].piece_count > 1 || s->contact.thickness == 0 ||
         c->primitive_begin[body + 1] - c->primitive_begin[body] < SMALLEST)
         return false;
     for (int32_t p = c->primitive_begin[body]; p < c->primitive_begin[body + 1]; p++)

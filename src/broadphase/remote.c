@@ -319,6 +319,7 @@ static enum tac_err unpack_parcel(struct tac_view *view, struct tac_candidates *
         for (int j = 0; j < p.count; j++)
             p.v[j] = tac_ghost_find(view->halo, vertex[parcel[i].v[j]].ghost.id);
         p.body = view->scene->mesh->vertex_body[p.v[0]];
+        p.piece = tac_scene_rigid_of(view->scene, p.v[0]);
         if (tac_remote_find(c, known, &p) >= 0)
             continue;
         TAC_TRY(tac_grow(view->ctx, &c->remote.primitive, &c->remote.capacity, c->remote.count + 1,

@@ -314,7 +314,8 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
                 return false;
     tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
     if (a == b)
-        return s->settings->body[a].self_contact;
+        return s->settings->body[a].self_contact &&
+               (s->settings->body[a].piece_count <= 1 || !tac_scene_one_piece(s, a, v[0], v[first]));
     return m->ignored == NULL || !m->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b];
 }
 
@@ -330,7 +331,8 @@ void tac_model_thickness(const struct tac_model *m, tac_lid va, tac_lid vb, doub
 {
     const struct tac_scene *s = m->scene;
     const tac_lid a = s->mesh->vertex_body[va], b = s->mesh->vertex_body[vb];
-    const bool one_mesh = a == b && s->settings->body[a].has_elements;
+    /* Of a body in pieces only different ones are pairs. */
+    const bool one_mesh = a == b && s->settings->body[a].has_elements && s->settings->body[a].piece_count <= 1;
     const double fraction = one_mesh ? s->settings->contact.rest_fraction : TAC_REST_FRACTION_MOST;
     double radius = s->settings->body[a].radius + s->settings->body[b].radius;
     /* In a mesh finer than its own radius the radius is shrunk, so that the pair is silent at the start like any other.

@@ -34,7 +34,7 @@ static struct tally tally(const struct tac_scene *scene, const uint8_t *moved, t
         }
     }
     for (tac_lid k = 0; k < scene->settings->rigid_count; k++) {
-        const tac_lid first = scene->settings->body[scene->settings->rigid[k].body].vertex_begin;
+        const tac_lid first = scene->settings->rigid[k].vertex_begin;
         if (begin <= first && first < end)
             t.mass += scene->settings->rigid[k].mass;
     }
@@ -192,6 +192,8 @@ static json_t *describe_body(const struct tac_scene *scene, const struct tac_bod
         object = add_key(object, "tetrahedra", json_integer(body->tetrahedron_end - body->tetrahedron_begin));
     if (body->rigid >= 0)
         object = add_key(object, "rigid", json_true());
+    if (body->in_pieces)
+        object = add_key(object, "pieces", json_integer(body->piece_count));
     if (body->material >= 0)
         object = add_key(object, "material", json_string(scene->settings->material[body->material].name));
     if (body->round)

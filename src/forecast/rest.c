@@ -112,7 +112,7 @@ static void measure_footprint(struct stack *s, tac_lid b)
     }
     if (body->rigid >= 0)
         f->mass = s->scene->settings->rigid[body->rigid].mass;
-    if (held)
+    if (held || body->piece_count > 1) /* where its pieces will lie is not known */
         f->mass = 0;
     f->places = f->mass > 0 ? count_places(s, b, f) : 0;
 }

@@ -313,7 +313,7 @@ static inline tac_gid tac_implicit_id(const struct tac_implicit *sim, tac_lid v)
 /* Returns the rigid body of a vertex, also of a ghost: its place among those of the scene, or -1. */
 static inline int32_t tac_implicit_rigid_of(const struct tac_implicit *sim, tac_lid v)
 {
-    return sim->rigid.count == 0 ? -1 : sim->scene->settings->body[sim->scene->mesh->vertex_body[v]].rigid;
+    return sim->rigid.count == 0 ? -1 : tac_scene_rigid_of(sim->scene, v);
 }
 
 /* Goes over the elements that reach a vertex of this rank, kind by kind, by ascending ids:

@@ -34,7 +34,7 @@ static double margin(void *user, const struct tac_box_node *a, const struct tac_
         if (bsearch(&pair, search->ignore, search->ignore_count, sizeof pair, compare_body_pairs))
             return NAN;
     }
-    return a->body == b->body && body->has_elements ? search->touch : both;
+    return a->body == b->body && body->has_elements && body->piece_count <= 1 ? search->touch : both;
 }
 
 static enum tac_err number_parts(struct tac_overlap_search *search)

@@ -3,6 +3,7 @@
 #include "geometry/exact/predicates.h"
 #include "overlap/distance.h"
 #include "overlap/overlap_search.h"
+#include "partition/part.h"
 
 #include <math.h>
 
@@ -98,8 +99,9 @@ static enum tac_err examine_near_pair(struct tac_overlap_search *search, enum ta
         return examine_near_pair(search, kind, pb, pa, id_b, id_a, b, nb, a, na, distance);
     if (!candidate(search, a, na, b, nb, distance))
         return TAC_OK;
+    const struct tac_body *body = &search->scene->settings->body[pa->body];
     double radius =
-        pa->body == pb->body && search->scene->settings->body[pa->body].has_elements
+        pa->body == pb->body && body->has_elements && body->piece_count <= 1
             ? 0
             : search->scene->settings->body[pa->body].radius + search->scene->settings->body[pb->body].radius;
     double place[3], gap, largest, extent;
@@ -264,11 +266,28 @@ done:
     return err;
 }
 
+static tac_lid first_vertex(const struct tac_scene *scene, const struct tac_box_item *item)
+{
+    const size_t index = (size_t)item->index;
+    return item->kind == TRIANGLE  ? scene->mesh->triangle[3 * index]
+           : item->kind == SEGMENT ? scene->mesh->segment[2 * index]
+                                   : item->index;
+}
+
+/* Are these two of one piece of a body in pieces? Such a piece does not move against itself. */
+static bool in_one_piece(const struct tac_scene *scene, const struct tac_box_item *a, const struct tac_box_item *b)
+{
+    return a->body == b->body && scene->settings->body[a->body].piece_count > 1 &&
+           tac_scene_one_piece(scene, a->body, first_vertex(scene, a), first_vertex(scene, b));
+}
+
 enum tac_err tac_overlap_pair(void *user, const struct tac_box_item *item_a, const struct tac_box_item *item_b,
                               double distance)
 {
     struct tac_overlap_search *search = user;
     enum tac_err err = TAC_OK;
+    if (in_one_piece(search->scene, item_a, item_b))
+        return TAC_OK;
     struct parts a = parts_of(search, item_a), b = parts_of(search, item_b);
     TAC_TRY(search_features(search, &a, &b, distance));
     TAC_TRY(search_features(search, &b, &a, distance));

@@ -123,6 +123,8 @@ enum tac_err tac_overlap_part_make(struct tac_ctx *ctx, const struct tac_scene *
     s->settings->contact = common->settings->contact;
     s->settings->two_d = common->settings->two_d;
     s->settings->body_count = common->settings->body_count;
+    s->settings->rigid_count = common->settings->rigid_count;
+    s->settings->rigid = common->settings->rigid;
     s->mesh->part = &out->ids;
     if (n > INT32_MAX)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "rank %d would look for overlaps among %zu elements; use more ranks",

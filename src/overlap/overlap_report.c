@@ -240,7 +240,8 @@ enum tac_err tac_overlap_refuse(struct tac_ctx *ctx, const struct tac_scene *sce
             snprintf(see, sizeof see, "(%.900s); ", writer.error);
     }
     free(path);
-    const char *advice = worst->body[0] == worst->body[1] && a->has_elements
+    const char *advice = worst->body[0] == worst->body[1] && a->piece_count > 1 ? "move its pieces apart"
+                         : worst->body[0] == worst->body[1] && a->has_elements
                              ? "repair its mesh, or set its `self` to false"
                          : a->radius + b->radius > 0 ? "move the bodies apart or reduce `radius`"
                                                      : "move the bodies apart";

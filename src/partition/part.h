@@ -140,6 +140,18 @@ static inline void tac_scene_gather_rest(const struct tac_scene *scene, const ta
     for (int i = 0; i < n; i++)
         memcpy(out[i], tac_scene_rest(scene, v[i]), sizeof out[i]);
 }
+/* Returns the place of a vertex among the rigid bodies and pieces of the scene; -1: its body is not rigid. */
+static inline tac_lid tac_scene_rigid_of(const struct tac_scene *scene, tac_lid i)
+{
+    return tac_rigid_of(scene->settings, scene->mesh->vertex_body[i], tac_scene_id(scene, i));
+}
+/* Returns whether two vertices of a body are of one piece. A body that is not in pieces is one. */
+static inline bool tac_scene_one_piece(const struct tac_scene *scene, tac_lid body, tac_lid i, tac_lid j)
+{
+    const struct tac_settings *s = scene->settings;
+    return s->body[body].piece_count <= 1 ||
+           tac_rigid_of(s, body, tac_scene_id(scene, i)) == tac_rigid_of(s, body, tac_scene_id(scene, j));
+}
 static inline tac_lid tac_scene_owned(const struct tac_scene *scene)
 {
     return scene->mesh->part ? scene->mesh->part->owned : scene->mesh->vertex_count;

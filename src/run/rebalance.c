@@ -107,13 +107,13 @@ enum tac_err tac_rebalance_whole(struct tac_ctx *ctx, const struct tac_scene *co
         return TAC_OK;
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, n, sizeof *owner, &owner)));
     for (size_t k = 0; k < n; k++) {
-        const tac_lid v = tac_id_find(pieces->vertex_id, pieces->vertex_count, s->body[s->rigid[k].body].vertex_begin);
+        const tac_lid v = tac_id_find(pieces->vertex_id, pieces->vertex_count, s->rigid[k].vertex_begin);
         owner[k] = v >= 0 ? pieces->owner[v] : -1;
     }
     if (MPI_Allreduce(MPI_IN_PLACE, owner, (int)n, MPI_INT32_T, MPI_MAX, ctx->comm) != MPI_SUCCESS)
         TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while keeping rigid bodies whole"));
     for (tac_lid i = 0; i < pieces->vertex_count; i++) {
-        const tac_lid rigid = s->body[pieces->body[i]].rigid;
+        const tac_lid rigid = tac_rigid_of(s, pieces->body[i], pieces->vertex_id[i]);
         if (rigid >= 0)
             pieces->owner[i] = owner[rigid];
     }

@@ -205,6 +205,18 @@ static void put_impact(struct digest *d, const struct tac_scene *s)
     put_u64(d, (uint64_t)m->most);
 }
 
+static void put_piece(struct digest *d, const struct tac_rigid_body *rigid, bool range)
+{
+    if (range) {
+        put_u64(d, (uint64_t)rigid->vertex_begin);
+        put_u64(d, (uint64_t)rigid->vertex_end);
+    }
+    put_double(d, rigid->mass);
+    put_doubles(d, rigid->center, 3);
+    put_doubles(d, rigid->axis[0], 9);
+    put_doubles(d, rigid->second, 3);
+}
+
 static void put_bodies(struct digest *d, const struct tac_scene *s)
 {
     static const struct tac_material none;
@@ -251,12 +263,13 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_u64(d, (uint64_t)body->tetrahedron_end);
         }
         if (body->rigid >= 0) {
-            const struct tac_rigid_body *rigid = &s->settings->rigid[body->rigid];
             put_tag(d, "rigid");
-            put_double(d, rigid->mass);
-            put_doubles(d, rigid->center, 3);
-            put_doubles(d, rigid->axis[0], 9);
-            put_doubles(d, rigid->second, 3);
+            if (body->piece_count > 1) {
+                put_tag(d, "pieces");
+                put_u64(d, (uint64_t)body->piece_count);
+            }
+            for (tac_lid k = 0; k < body->piece_count; k++)
+                put_piece(d, &s->settings->rigid[body->rigid + k], body->piece_count > 1);
             if (s->settings->integrator == TAC_INTEGRATOR_IMPLICIT && body->rigid_frequency > 0) {
                 put_tag(d, "frequency");
                 put_double(d, body->rigid_frequency);

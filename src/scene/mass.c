@@ -208,7 +208,7 @@ static enum tac_err body_velocities(struct tac_reader *reader, tac_lid index)
     char where[TAC_WHERE];
     tac_where_index(where, "bodies", (size_t)index);
     if (body->rigid >= 0)
-        memcpy(centre, scene->settings->rigid[body->rigid].center, sizeof centre);
+        tac_scene_rigid_center(scene->settings, body, centre);
     else if (w[0] != 0 || w[1] != 0 || w[2] != 0)
         centre_of_mass(reader, index, centre);
     for (tac_lid i = rows.begin; i < rows.end; i++) {

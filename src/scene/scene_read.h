@@ -276,6 +276,8 @@ enum tac_err tac_scene_masses(struct tac_reader *reader);
  */
 enum tac_err tac_scene_read_rigid(struct tac_reader *reader, json_t *object, const char *where, tac_lid body);
 enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid body, const char *where);
+/* Local. Computes the centre of mass of a rigid body, or that of all its pieces together. */
+void tac_scene_rigid_center(const struct tac_settings *settings, const struct tac_body *body, double center[3]);
 /* rigid/joints.c. The scene's `joints`, before the bodies; then, when the mesh of a body has been read, its points of
  * joints, behind its other vertices; and when all bodies have been read, what joins what.  placed: they are among the
  * vertices of the mesh already, as its last ones. */

@@ -19,20 +19,20 @@ struct tac_rigid_motion {
 
 /* What stays. */
 struct tac_rigid_piece {
-    tac_lid first, end; /* its vertices of this rank, all of them */
-    tac_lid body;
+    tac_lid first, end;        /* its vertices of this rank, all of them */
+    tac_lid rigid;             /* its place among the rigid ones of the scene */
     double mass, second[3];    /* kg, kg m^2 */
     double inverse, around[3]; /* 1 / mass, 1 / second */
 };
 
 struct tac_rigid {
-    size_t count;                    /* bodies of this rank, ascending */
+    size_t count;                    /* bodies, and pieces of such, of this rank, ascending */
     struct tac_rigid_piece *piece;   /* owned, (count) */
     struct tac_rigid_motion *motion; /* owned, (count) */
     struct tac_rigid_motion *start;  /* owned, (count): at the window's start */
     struct tac_rigid_motion *before; /* owned, (count): before the kicks of tac_books.kept_at */
     double *local;                   /* owned, (V, 3): coordinates of their vertices along the axes, m */
-    int32_t *of;                     /* owned, (bodies): a body's place here, or -1 */
+    int32_t *of;                     /* owned, (V), of own vertices: their body's place here, or -1 */
     struct tac_queue *ends;          /* owned: t1 of each body; NULL without rigid bodies (kds/queue.h) */
     /* Those that plan at the end of this instant. */
     size_t planning;

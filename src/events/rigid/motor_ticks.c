@@ -145,6 +145,15 @@ void tac_motors_restore(struct tac_motors *motors)
 
 /* ---- making ---- */
 
+/* The place on this rank of a rigid body of the scene, or -1. */
+static int32_t place_of(const struct tac_rigid *r, tac_lid rigid)
+{
+    for (size_t k = 0; k < r->count; k++)
+        if (r->piece[k].rigid == rigid)
+            return (int32_t)k;
+    return -1;
+}
+
 /* Adds the motor of a joint, if it turns a body of this rank. */
 static enum tac_err add_motor(struct tac_sim *sim, tac_lid index)
 {
@@ -155,7 +164,7 @@ static enum tac_err add_motor(struct tac_sim *sim, tac_lid index)
     struct tac_motor motor = {.joint = index, .place = {-1, -1}};
     for (int side = 0; side < 2 && sim->rigid.count > 0; side++)
         if (joint->end[side].body >= 0)
-            motor.place[side] = sim->rigid.of[joint->end[side].body];
+            motor.place[side] = place_of(&sim->rigid, scene->settings->body[joint->end[side].body].rigid);
     if (motor.place[0] < 0 && motor.place[1] < 0)
         return TAC_OK;
     motor.point[0] = tac_joint_point(scene, index, 0, 0);

@@ -53,7 +53,7 @@ static void list_for_plan(struct tac_sim *sim, int32_t k, tac_time t)
 double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3])
 {
     struct tac_rigid *r = &sim->rigid;
-    const int32_t k = r->of[sim->scene->mesh->vertex_body[i]];
+    const int32_t k = r->of[i];
     const double *x = &r->local[3 * (size_t)i], square = tac_dot(j, j);
     const struct tac_rigid_piece *p = &r->piece[k];
     struct tac_rigid_motion *m = &r->motion[k];
@@ -217,8 +217,8 @@ enum tac_err tac_rigid_error(struct tac_sim *sim)
         sim->ctx, TAC_ERR_RUN,
         "the rigid body `%s` turns at %.3g rad/s at t = %.9g s, so fast that its chords would be under "
         "2^12 quanta (%.3g s); slow it, make clocks.turn larger, or clocks.quantum_s a smaller power of two",
-        sim->scene->settings->body[r->piece[r->too_fast.place].body].name, r->too_fast.spin,
-        tac_state_seconds(&sim->state, r->too_fast.t), SHORTEST * sim->state.quantum);
+        sim->scene->settings->body[sim->scene->settings->rigid[r->piece[r->too_fast.place].rigid].body].name,
+        r->too_fast.spin, tac_state_seconds(&sim->state, r->too_fast.t), SHORTEST * sim->state.quantum);
 }
 
 void tac_rigid_rollback(struct tac_rigid *r)
@@ -285,7 +285,6 @@ static enum tac_err allocate(struct tac_sim *sim, size_t n)
 {
     enum tac_err err;
     struct tac_rigid *r = &sim->rigid;
-    const struct tac_settings *s = sim->scene->settings;
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->piece, &r->piece));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->motion, &r->motion));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->start, &r->start));
@@ -295,29 +294,30 @@ static enum tac_err allocate(struct tac_sim *sim, size_t n)
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->plan, &r->plan));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->listed, &r->listed));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *r->local, &r->local));
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)s->body_count, sizeof *r->of, &r->of));
-    for (tac_lid b = 0; b < s->body_count; b++)
-        r->of[b] = -1;
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *r->of, &r->of));
+    for (tac_lid i = 0; i < sim->state.owned; i++)
+        r->of[i] = -1;
 done:
     return err;
 }
 
 /* A body whose vertices begin at `first` of this rank, as the scene starts it. */
-static void add_body(struct tac_sim *sim, const struct tac_rigid_body *from, tac_lid first)
+static void add_body(struct tac_sim *sim, tac_lid rigid, tac_lid first)
 {
+    const struct tac_rigid_body *from = &sim->scene->settings->rigid[rigid];
     struct tac_rigid *r = &sim->rigid;
     const struct tac_local_mesh *mesh = sim->scene->mesh;
     const struct tac_body *body = &sim->scene->settings->body[from->body];
-    const int32_t k = r->of[from->body] = (int32_t)r->count++;
+    const int32_t k = (int32_t)r->count++;
     struct tac_rigid_piece *p = &r->piece[k];
     struct tac_rigid_motion *m = &r->motion[k];
     *p = (struct tac_rigid_piece){.first = first,
-                                  .end = first + (body->vertex_end - body->vertex_begin) - body->pins,
-                                  .body = from->body,
+                                  .end = first + (from->vertex_end - from->vertex_begin) - body->pins,
+                                  .rigid = rigid,
                                   .mass = from->mass,
                                   .inverse = 1 / from->mass};
     memcpy(m->c, from->center, sizeof m->c);
-    memcpy(m->u, body->velocity, sizeof m->u);
+    memcpy(m->u, from->velocity, sizeof m->u);
     memcpy(m->a, from->axis, sizeof m->a);
     for (int a = 0; a < 3; a++) {
         p->second[a] = from->second[a];
@@ -329,6 +329,7 @@ static void add_body(struct tac_sim *sim, const struct tac_rigid_body *from, tac
         tac_sub(arm, &mesh->x[3 * (size_t)i], m->c);
         for (int a = 0; a < 3; a++)
             r->local[3 * (size_t)i + (size_t)a] = tac_dot(m->a[a], arm);
+        r->of[i] = k;
         sim->state.vel[i].w = -sim->model->w_ever[i];
         sim->state.mass[i] = 0;
     }
@@ -343,15 +344,15 @@ enum tac_err tac_rigid_create(struct tac_sim *sim)
     if (n == 0)
         return TAC_OK;
     TAC_TRY(allocate(sim, n));
-    for (tac_lid i = 0, b, end; i < sim->state.owned; i = end) {
-        b = scene->mesh->vertex_body[i];
-        for (end = i + 1; end < sim->state.owned && scene->mesh->vertex_body[end] == b;)
+    for (tac_lid i = 0, end; i < sim->state.owned; i = end) {
+        const tac_lid rigid = tac_scene_rigid_of(scene, i);
+        for (end = i + 1; end < sim->state.owned && tac_scene_rigid_of(scene, end) == rigid;)
             end++;
-        const struct tac_body *body = &scene->settings->body[b];
-        if (body->rigid < 0)
+        if (rigid < 0)
             continue;
+        const struct tac_rigid_body *body = &scene->settings->rigid[rigid];
         TAC_CHECK(end - i == body->vertex_end - body->vertex_begin); /* a rank owns all of it */
-        add_body(sim, &scene->settings->rigid[body->rigid], i);
+        add_body(sim, rigid, i);
     }
     tac_rigid_order(r);
     r->too_fast.place = -1;
@@ -371,7 +372,7 @@ size_t tac_rigid_poses(const struct tac_sim *sim, tac_time t, struct tac_pose *o
     for (size_t k = 0; k < r->count; k++) {
         struct tac_rigid_motion m = r->motion[k];
         advance_motion(sim, &m, t);
-        out[k].rigid = s->body[r->piece[k].body].rigid;
+        out[k].rigid = r->piece[k].rigid;
         memcpy(out[k].center, m.c, sizeof m.c);
         memcpy(out[k].velocity, m.u, sizeof m.u);
         tac_pose_turn(&s->rigid[out[k].rigid], (const double(*)[3])m.a, (const double(*)[3])m.b, &out[k]);

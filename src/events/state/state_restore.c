@@ -139,7 +139,7 @@ static enum tac_err restore_rigid(struct tac_sim *sim, const struct tac_checkpoi
     size_t known = 0;
     for (size_t i = 0; i < total && !err; i++) {
         const tac_lid v = local_id(sim, rows[i].vertex);
-        const int32_t k = r->count > 0 && v >= 0 ? r->of[sim->scene->mesh->vertex_body[v]] : -1;
+        const int32_t k = r->count > 0 && v >= 0 ? r->of[v] : -1;
         if (k < 0 || r->piece[k].first != v)
             continue;
         struct tac_rigid_motion *m = &r->motion[k];

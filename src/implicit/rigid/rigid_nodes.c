@@ -183,7 +183,7 @@ static void start_body(struct tac_implicit *sim, size_t k)
         tac_cross(turning, body->angular_velocity, arm);
         for (int c = 0; c < 3; c++) {
             x[c] = from->center[c] + arm[c];
-            v[c] = sim->is_static ? 0 : body->velocity[c] + turning[c];
+            v[c] = sim->is_static ? 0 : from->velocity[c] + turning[c];
         }
     }
 }
@@ -201,11 +201,11 @@ enum tac_err tac_rigid_nodes_create(struct tac_implicit *sim)
         start_body(sim, k);
     for (tac_lid v = 0, end; v < sim->owned; v = end) {
         const int32_t k = tac_implicit_rigid_of(sim, v);
-        for (end = v + 1; end < sim->owned && scene->mesh->vertex_body[end] == scene->mesh->vertex_body[v];)
+        for (end = v + 1; end < sim->owned && tac_implicit_rigid_of(sim, end) == k;)
             end++;
         if (k < 0)
             continue;
-        const struct tac_body *body = &scene->settings->body[scene->settings->rigid[k].body];
+        const struct tac_rigid_body *body = &scene->settings->rigid[k];
         TAC_CHECK(end - v == body->vertex_end - body->vertex_begin); /* a rank owns all of it */
         r->piece[k].first = v;
         r->piece[k].end = end;

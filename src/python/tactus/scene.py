@@ -319,7 +319,8 @@ class Scene:
             rolls: friction turns its particles
             spin: (3) rad/s of each of them
             rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform; the dict may
-                have frequency=..., 1/s, how stiff its shape is in the implicit integrator
+                have frequency=..., 1/s, how stiff its shape is in the implicit integrator, and pieces=True: each
+                connected piece of the mesh is rigid by itself
             start: (V, 3) where its vertices are at t = 0, m, or an HDF5 file with `position`; the placed mesh stays the rest shape
         """
         from .mesh import mesh as mesh_of

@@ -1,6 +1,7 @@
 /* rigid_bodies.c: reads which bodies are rigid, and computes their mass and axes (docs/explanation/rigid.md). */
 #include "mesh/moments.h"
 #include "scene/period.h"
+#include "scene/rigid/rigid_pieces.h"
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static const struct tac_field rigid_fields[] = {
      .fallback = NAN,
      .max = 1e9,
      .min_open = true},
+    {.key = "pieces", .kind = TAC_FIELD_BOOL, .offset = AT(in_pieces)},
 };
 
 /* ---- reading ---- */
@@ -54,7 +56,8 @@ static enum tac_err read_value(struct tac_reader *reader, json_t *value, const c
         return tac_scene_fail(reader, place, "must be true, false, {\"density\": kg/m^3} or {\"mass\": kg}, not %s",
                               tac_json_type(value));
     TAC_TRY(tac_fields_read(reader, value, place, rigid_fields, COUNT(rigid_fields), body));
-    if (body->rigid_density > 0 ? body->rigid_mass > 0 : !(body->rigid_mass > 0) && !(body->rigid_frequency > 0))
+    if (body->rigid_density > 0 ? body->rigid_mass > 0
+                                : !(body->rigid_mass > 0) && !(body->rigid_frequency > 0) && !body->in_pieces)
         TAC_TRY(tac_scene_fail(reader, place, "needs either \"density\", kg/m^3, or \"mass\", kg"));
     if (!(body->rigid_density > 0) && !(body->rigid_mass > 0)) /* a shell */
         return TAC_OK;
@@ -69,6 +72,37 @@ static enum tac_err read_value(struct tac_reader *reader, json_t *value, const c
                                "mass comes from the material's density or the body's \"mass\"",
                                body->name,
                                body->segment_end > body->segment_begin ? "has segments" : "has no triangles"));
+done:
+    return err;
+}
+
+static enum tac_err check_pieces(struct tac_reader *reader, const struct tac_body *body, const char *place)
+{
+    if (!body->has_elements)
+        return tac_scene_fail(reader, place,
+                              "has \"pieces\", but \"%.60s\" has neither triangles nor segments: each of its points "
+                              "would be a piece; leave \"rigid\" out, points are free then",
+                              body->name);
+    if (body->anchors + body->pins > 0)
+        return tac_scene_fail(reader, place,
+                              "has \"pieces\", but a joint holds \"%.60s\", and it is not said which piece; make the "
+                              "piece that it holds a body of its own",
+                              body->name);
+    return TAC_OK;
+}
+
+static enum tac_err find_pieces(struct tac_reader *reader, tac_lid index, const char *place)
+{
+    enum tac_err err;
+    const struct tac_body *body = &reader->scene->settings->body[index];
+    tac_lid wrong[3];
+    TAC_TRY(check_pieces(reader, body, place));
+    TAC_TRY(tac_rigid_add_pieces(reader->ctx, reader->scene, &reader->rigid_capacity, index, wrong));
+    if (wrong[0] >= 0)
+        TAC_TRY(tac_scene_fail(reader, place,
+                               "has \"pieces\", but vertex %d of \"%.60s\" is of the piece of vertex %d, and another "
+                               "piece begins at vertex %d between them; sort the vertices of its mesh by pieces",
+                               (int)wrong[0], body->name, (int)wrong[1], (int)wrong[2]));
 done:
     return err;
 }
@@ -103,10 +137,12 @@ enum tac_err tac_scene_read_rigid(struct tac_reader *reader, json_t *object, con
                                "is given to \"%.60s\", but a rigid body does not deform, and its material "
                                "\"%.60s\" has \"%s\"; give it another material",
                                body->name, s->material[body->material].name, part));
-    body->self_contact = false; /* its parts do not move against each other */
-    body->rigid = s->rigid_count;
-    TAC_TRY(tac_grow(reader->ctx, &s->rigid, &reader->rigid_capacity, (size_t)s->rigid_count + 1, sizeof *s->rigid));
-    s->rigid[s->rigid_count++] = (struct tac_rigid_body){.body = index};
+    if (body->in_pieces)
+        TAC_TRY(find_pieces(reader, index, place));
+    else
+        TAC_TRY(tac_rigid_add(reader->ctx, s, &reader->rigid_capacity, index, body->vertex_begin, body->vertex_end));
+    if (body->piece_count == 1)
+        body->self_contact = false; /* its parts do not move against each other */
 done:
     return err;
 }
@@ -160,49 +196,56 @@ done:
     return err;
 }
 
-/* Adds the elements of a body by the densities of its material, or its vertices by their masses. */
-static void add_shell(const struct tac_reader *reader, const struct tac_body *body, double density,
-                      struct tac_moment_sums *sums)
+/* Where a body's pieces are computed. */
+struct making {
+    struct tac_reader *reader; /* borrowed, as the next ones */
+    const struct tac_body *body;
+    const char *place;
+    struct tac_moment_sums *sums; /* (pieces) */
+};
+
+/* Adds an element of a body to the sums of its piece. */
+static void add_element(const struct making *m, double density, enum tac_moments_kind kind, const tac_lid *v, int n)
 {
-    const struct tac_local_mesh *mesh = reader->scene->mesh;
+    const struct tac_scene *scene = m->reader->scene;
+    const tac_lid index = scene->settings->rigid[m->body->rigid].body;
     double p[3][3];
+    for (int k = 0; k < n; k++)
+        memcpy(p[k], scene->mesh->x + 3 * (size_t)v[k], sizeof p[k]);
+    tac_moments_add(&m->sums[tac_rigid_of(scene->settings, index, v[0]) - m->body->rigid], density, kind,
+                    (const double(*)[3])p);
+}
+
+/* Adds the elements of a body by the densities of its material, or its vertices by their masses. */
+static void add_shell(const struct making *m, double density)
+{
+    const struct tac_local_mesh *mesh = m->reader->scene->mesh;
+    const struct tac_body *body = m->body;
     if (body->mass > 0) {
-        for (tac_lid i = body->vertex_begin; i < tac_body_mesh_end(body); i++) {
-            memcpy(p[0], mesh->x + 3 * (size_t)i, sizeof p[0]);
-            tac_moments_add(sums, body->mass, TAC_MOMENTS_POINT, (const double(*)[3])p);
-        }
+        for (tac_lid i = body->vertex_begin; i < tac_body_mesh_end(body); i++)
+            add_element(m, body->mass, TAC_MOMENTS_POINT, &i, 1);
         return;
     }
-    for (tac_lid t = body->triangle_begin; t < body->triangle_end; t++) {
-        for (int k = 0; k < 3; k++)
-            memcpy(p[k], mesh->x + 3 * (size_t)mesh->triangle[3 * (size_t)t + (size_t)k], sizeof p[k]);
-        tac_moments_add(sums, density, TAC_MOMENTS_TRIANGLE, (const double(*)[3])p);
-    }
-    for (tac_lid t = body->segment_begin; t < body->segment_end; t++) {
-        for (int k = 0; k < 2; k++)
-            memcpy(p[k], mesh->x + 3 * (size_t)mesh->segment[2 * (size_t)t + (size_t)k], sizeof p[k]);
-        tac_moments_add(sums, density, TAC_MOMENTS_SEGMENT, (const double(*)[3])p);
-    }
+    for (tac_lid t = body->triangle_begin; t < body->triangle_end; t++)
+        add_element(m, density, TAC_MOMENTS_TRIANGLE, &mesh->triangle[3 * (size_t)t], 3);
+    for (tac_lid t = body->segment_begin; t < body->segment_end; t++)
+        add_element(m, density, TAC_MOMENTS_SEGMENT, &mesh->segment[2 * (size_t)t], 2);
 }
 
-static void add_solid(const struct tac_reader *reader, const struct tac_body *body, struct tac_moment_sums *sums)
+static void add_solid(const struct making *m)
 {
-    const struct tac_local_mesh *mesh = reader->scene->mesh;
-    double p[3][3];
-    for (tac_lid t = body->triangle_begin; t < body->triangle_end; t++) {
-        for (int k = 0; k < 3; k++)
-            memcpy(p[k], mesh->x + 3 * (size_t)mesh->triangle[3 * (size_t)t + (size_t)k], sizeof p[k]);
-        tac_moments_add(sums, body->rigid_density > 0 ? body->rigid_density : 1, TAC_MOMENTS_SOLID,
-                        (const double(*)[3])p);
-    }
+    const struct tac_local_mesh *mesh = m->reader->scene->mesh;
+    for (tac_lid t = m->body->triangle_begin; t < m->body->triangle_end; t++)
+        add_element(m, m->body->rigid_density > 0 ? m->body->rigid_density : 1, TAC_MOMENTS_SOLID,
+                    &mesh->triangle[3 * (size_t)t], 3);
 }
 
-static void find_middle(const struct tac_reader *reader, const struct tac_body *body, double middle[3])
+static void find_middle(const struct tac_reader *reader, tac_lid begin, tac_lid end, double middle[3])
 {
     const double *x = reader->scene->mesh->x;
     for (int k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (tac_lid i = body->vertex_begin; i < tac_body_mesh_end(body); i++) {
+        for (tac_lid i = begin; i < end; i++) {
             low = fmin(low, x[3 * (size_t)i + (size_t)k]);
             high = fmax(high, x[3 * (size_t)i + (size_t)k]);
         }
@@ -229,7 +272,7 @@ static void weigh_anchors(const struct tac_local_mesh *mesh, const struct tac_bo
     const tac_lid end = body->vertex_end - body->pins, first = end - body->anchors;
     struct tac_accum sum = {0};
     double z[4];
-    for (tac_lid v = body->vertex_begin; v < first && first < end; v++) {
+    for (tac_lid v = rigid->vertex_begin; v < first && first < end; v++) {
         inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
         tac_accum_add(&sum, mesh->mass[v] * (z[0] * z[0] + tac_dot(z + 1, z + 1)));
     }
@@ -250,7 +293,7 @@ static void share_mass(struct tac_reader *reader, const struct tac_body *body, c
     struct tac_accum sums[4][4];
     memset(sums, 0, sizeof sums);
     weigh_anchors(mesh, body, rigid);
-    for (tac_lid v = body->vertex_begin; v < body->vertex_end; v++) {
+    for (tac_lid v = rigid->vertex_begin; v < rigid->vertex_end; v++) {
         double z[4];
         inverse_roots(rigid, mesh->x + 3 * (size_t)v, z);
         for (int i = 0; i < 4; i++)
@@ -262,7 +305,7 @@ static void share_mass(struct tac_reader *reader, const struct tac_body *body, c
             g[i][j] = g[j][i] = tac_accum_value(&sums[i][j]);
     for (int i = 0; i < 4; i++)
         bound = fmax(bound, fabs(g[i][0]) + fabs(g[i][1]) + fabs(g[i][2]) + fabs(g[i][3]));
-    for (tac_lid v = body->vertex_begin; v < body->vertex_end; v++)
+    for (tac_lid v = rigid->vertex_begin; v < rigid->vertex_end; v++)
         mesh->mass[v] /= bound;
 }
 
@@ -277,54 +320,128 @@ static bool within_range(const struct tac_rigid_body *rigid)
     return within;
 }
 
+/* What a sentence calls a body, or a piece of one. */
+static const char *name_piece(const struct making *m, tac_lid piece, char text[96])
+{
+    if (m->body->piece_count > 1)
+        snprintf(text, 96, "piece %d of \"%.60s\"", (int)piece, m->body->name);
+    else
+        snprintf(text, 96, "\"%.60s\"", m->body->name);
+    return text;
+}
+
+/* Sums up the pieces of a body, one or more. */
+static enum tac_err add_pieces(const struct making *m, bool solid)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_settings *s = m->reader->scene->settings;
+    char text[96];
+    double middle[3];
+    for (tac_lid k = 0; k < m->body->piece_count; k++) {
+        const struct tac_rigid_body *piece = &s->rigid[m->body->rigid + k];
+        const bool whole = m->body->piece_count == 1;
+        find_middle(m->reader, piece->vertex_begin, whole ? tac_body_mesh_end(m->body) : piece->vertex_end, middle);
+        tac_moments_begin(&m->sums[k], middle);
+    }
+    if (!solid) {
+        add_shell(m, m->body->material >= 0 ? s->material[m->body->material].density : 0);
+        return TAC_OK;
+    }
+    TAC_TRY(check_closed(m->reader, m->body, m->place));
+    add_solid(m);
+    for (tac_lid k = 0; k < m->body->piece_count; k++)
+        if (!(tac_accum_value(&m->sums[k].sum[0]) > 0))
+            TAC_TRY(tac_scene_fail(m->reader, m->place,
+                                   "needs a surface with a volume, but the triangles of %s face inwards or "
+                                   "enclose nothing; turn them round",
+                                   name_piece(m, k, text)));
+done:
+    return err;
+}
+
+/* Makes the pieces of a body by their sums; mass: that of all together. */
+static enum tac_err make_pieces(const struct making *m, double *mass)
+{
+    enum tac_err err = TAC_OK;
+    char text[96];
+    *mass = 0;
+    for (tac_lid k = 0; k < m->body->piece_count; k++) {
+        struct tac_rigid_body *rigid = &m->reader->scene->settings->rigid[m->body->rigid + k];
+        struct tac_moments moments;
+        if (!tac_moments_make(&m->sums[k], &moments))
+            TAC_TRY(tac_scene_fail(m->reader, m->place,
+                                   "makes %s rigid, which has no mass that could turn: all of it lies in one point, "
+                                   "or is beyond the range of numbers",
+                                   name_piece(m, k, text)));
+        rigid->mass = moments.mass;
+        for (int a = 0; a < 3; a++) {
+            rigid->center[a] = moments.center[a];
+            rigid->second[a] = moments.second[a];
+            memcpy(rigid->axis[a], moments.axis[a], sizeof moments.axis[a]);
+        }
+        *mass += moments.mass;
+    }
+done:
+    return err;
+}
+
+void tac_scene_rigid_center(const struct tac_settings *s, const struct tac_body *body, double center[3])
+{
+    double mass = 0, sum[3] = {0, 0, 0};
+    for (tac_lid k = body->rigid; k < body->rigid + body->piece_count; k++) {
+        mass += s->rigid[k].mass;
+        for (int a = 0; a < 3; a++)
+            sum[a] += s->rigid[k].mass * s->rigid[k].center[a];
+    }
+    for (int a = 0; a < 3; a++)
+        center[a] = body->piece_count > 1 ? sum[a] / mass : s->rigid[body->rigid].center[a];
+}
+
+/* Each piece moves as it would in a body that turns about the centre of all. */
+static void set_velocities(const struct making *m)
+{
+    const struct tac_settings *s = m->reader->scene->settings;
+    double center[3], arm[3], turning[3];
+    tac_scene_rigid_center(s, m->body, center);
+    for (tac_lid k = m->body->rigid; k < m->body->rigid + m->body->piece_count; k++) {
+        memcpy(s->rigid[k].velocity, m->body->velocity, sizeof m->body->velocity);
+        tac_sub(arm, s->rigid[k].center, center);
+        tac_cross(turning, m->body->angular_velocity, arm);
+        for (int a = 0; a < 3 && m->body->piece_count > 1; a++)
+            s->rigid[k].velocity[a] += turning[a];
+    }
+}
+
 enum tac_err tac_scene_make_rigid(struct tac_reader *reader, tac_lid index, const char *where)
 {
     enum tac_err err = TAC_OK;
     const struct tac_settings *s = reader->scene->settings;
     const struct tac_body *body = &s->body[index];
-    struct tac_rigid_body *rigid = &s->rigid[body->rigid];
-    const bool solid = body->rigid_density > 0 || body->rigid_mass > 0;
-    struct tac_moment_sums *sums = NULL;
-    struct tac_moments m;
-    double middle[3];
-    char place[TAC_WHERE];
+    char place[TAC_WHERE], text[96];
+    struct making m = {.reader = reader, .body = body, .place = place};
+    double mass;
     tac_where(place, where, "rigid");
-    TAC_TRY(tac_alloc(reader->ctx, 1, sizeof *sums, &sums));
-    find_middle(reader, body, middle);
-    tac_moments_begin(sums, middle);
-    if (solid) {
-        TAC_TRY(check_closed(reader, body, place));
-        add_solid(reader, body, sums);
-        if (!(tac_accum_value(&sums->sum[0]) > 0))
+    TAC_TRY(tac_alloc(reader->ctx, (size_t)body->piece_count, sizeof *m.sums, &m.sums));
+    TAC_TRY(add_pieces(&m, body->rigid_density > 0 || body->rigid_mass > 0));
+    TAC_TRY(make_pieces(&m, &mass));
+    const double scale = body->rigid_mass > 0 ? body->rigid_mass / mass : 1;
+    for (tac_lid k = 0; k < body->piece_count; k++) {
+        struct tac_rigid_body *rigid = &s->rigid[body->rigid + k];
+        rigid->mass = scale * rigid->mass;
+        for (int a = 0; a < 3; a++)
+            rigid->second[a] = scale * rigid->second[a];
+        if (!within_range(rigid))
             TAC_TRY(tac_scene_fail(reader, place,
-                                   "needs a surface with a volume, but the triangles of \"%.60s\" face inwards or "
-                                   "enclose nothing; turn them round",
-                                   body->name));
-    } else {
-        add_shell(reader, body, body->material >= 0 ? s->material[body->material].density : 0, sums);
+                                   "gives %s a mass of %.3g kg and second moments from %.3g to %.3g kg m^2; they must "
+                                   "be from 1e-100 to 1e+100",
+                                   name_piece(&m, k, text), rigid->mass,
+                                   fmin(rigid->second[0], fmin(rigid->second[1], rigid->second[2])),
+                                   fmax(rigid->second[0], fmax(rigid->second[1], rigid->second[2]))));
+        share_mass(reader, body, rigid);
     }
-    if (!tac_moments_make(sums, &m))
-        TAC_TRY(tac_scene_fail(reader, place,
-                               "makes \"%.60s\" rigid, which has no mass that could turn: all of it lies in one point, "
-                               "or is beyond the range of numbers",
-                               body->name));
-    const double scale = body->rigid_mass > 0 ? body->rigid_mass / m.mass : 1;
-    rigid->mass = scale * m.mass;
-    for (int k = 0; k < 3; k++) {
-        rigid->center[k] = m.center[k];
-        rigid->second[k] = scale * m.second[k];
-        memcpy(rigid->axis[k], m.axis[k], sizeof m.axis[k]);
-    }
-    if (!within_range(rigid))
-        TAC_TRY(
-            tac_scene_fail(reader, place,
-                           "gives \"%.60s\" a mass of %.3g kg and second moments from %.3g to %.3g kg m^2; they must "
-                           "be from 1e-100 to 1e+100",
-                           body->name, rigid->mass, fmin(rigid->second[0], fmin(rigid->second[1], rigid->second[2])),
-                           fmax(rigid->second[0], fmax(rigid->second[1], rigid->second[2]))));
-    share_mass(reader, body, rigid);
+    set_velocities(&m);
 done:
-    free(sums);
+    free(m.sums);
     return err;
 }
 

@@ -27,6 +27,9 @@ BASE = scenes.scene(
 FINS = {"kind": "inline", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]],
         "triangles": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}
 
+# Two tetrahedra in one mesh.
+PIECES = ("bodies.2={\"name\":\"r\",\"rigid\":%s,\"mesh\":{\"kind\":\"inline\",\"vertices\":[[0,9,0],[1,9,0],[0,10,0],[0,9,1],"
+          "[3,9,0],[4,9,0],[3,10,0],[3,9,1]],\"triangles\":[[0,2,1],[0,1,3],[1,2,3],[0,3,2],[4,6,5],[4,5,7],[5,6,7],[4,7,6]]}}")
 DIE = "bodies.2=" + json.dumps({"name": "die", "rigid": {"mass": 1}, "mesh": {"kind": "cube", "edge": 1}, "position": [0, 9, 0]})
 
 
@@ -68,6 +71,18 @@ REFUSED = [
     (["bodies.dust.1.rigid=true", "bodies.dust.1.radius=0.01", "contact.friction=0.5"], r"bodies\[2\]\.radius: is not possible on a rigid"),
     (["bodies.dust.1.rigid=true",
       "loads=[{\"body\":\"dust.1\",\"acceleration\":[1,0,0]}]"], r"loads\[0\]: acts on \"dust\.1\", which is rigid: of loads only"),
+    (PIECES % '{"density":1,"pieces":1}', r"bodies\[2\]\.rigid\.pieces: must be true or false"),
+    (PIECES % '{"pieces":false}', r"bodies\[2\]\.rigid: needs either"),
+    (PIECES.replace("[0,2,1]", "[0,1,2]") % '{"density":1,"pieces":true}', r"rigid: needs a closed surface"),
+    (PIECES.replace("[4,6,5],[4,5,7],[5,6,7],[4,7,6]", "[4,5,6],[4,7,5],[5,7,6],[4,6,7]") % '{"density":1,"pieces":true}',
+     r"rigid: needs a surface with a volume, but the triangles of piece 1 of \"r\" face inwards"),
+    (PIECES.replace("[4,6,5],[4,5,7],[5,6,7],[4,7,6]", "[4,5,6]").replace("[0,2,1],[0,1,3],[1,2,3],[0,3,2]", "[0,1,7],[1,2,3]") %
+     '{"pieces":true}', r"rigid: has \"pieces\", but vertex 7 of \"r\" is of the piece of vertex 0, and another piece begins at vertex 4"),
+    ("bodies.2={\"name\":\"r\",\"rigid\":{\"pieces\":true},\"mass\":1,\"mesh\":{\"kind\":\"points\",\"vertices\":[[0,9,0],[1,9,0]]}}",
+     r"rigid: has \"pieces\", but \"r\" has neither triangles nor segments"),
+    ([PIECES % '{"density":1,"pieces":true}',
+      "joints=[{\"name\":\"j\",\"kind\":\"ball\",\"a\":{\"body\":\"r\",\"at\":[0,9,0]},\"b\":{\"body\":null},\"slack\":0.01}]"],
+     r"rigid: has \"pieces\", but a joint holds \"r\", and it is not said which piece"),
     ("bodies.sheet.rigid={\"mass\":1,\"frequency\":-1}", r"bodies\[0\]\.rigid\.frequency: is -1"),
     (["bodies.dust.1.rigid=true", "output.histories=[{\"name\":\"h\",\"body\":\"dust.1\",\"every\":0.1}]"],
      r"output\.histories\[0\]: is of a rigid body"),

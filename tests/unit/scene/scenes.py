@@ -115,6 +115,10 @@ def good(probe):
                          "mesh": {"kind": "cube", "edge": 0.5}},
                         {"name": "plain", "rigid": False, "mass": 1, "position": [6, 0, 0],
                          "mesh": {"kind": "points", "vertices": [[0, 0, 0], [1, 0, 0]]}}])
+    tetrahedra = {"kind": "inline", "vertices": [[x + k, y, z] for k in (0, 3) for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))],
+                  "triangles": [[k + v for v in t] for k in (0, 4) for t in ([0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2])]}
+    yield scene(bodies=[{"name": "stones", "rigid": {"frequency": 4000, "pieces": True}, "angular_velocity": [0, 5, 0],
+                         "material": "tin", "mesh": tetrahedra}], materials={"tin": {"density": 3}})
     die = {"name": "die", "rigid": {"mass": 1}, "mesh": {"kind": "cube", "edge": 0.5}}
     hinge = {"kind": "hinge", "axis": [0, 0, 2], "span": 0.2, "slack": 0.01, "a": {"body": "die", "at": [0.25, 0, 0]}}
     yield scene(bodies=[die, {**die, "name": "other", "position": [1, 0, 0]}, {"name": "dust", "mass": 1, "mesh": {"kind": "points", "vertices": [[0, 2, 0]]}}],
