@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tactus/math.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -101,6 +102,51 @@ done:
     return err;
 }
 
+/* How far a triangle or a segment is stretched at the start: its longest edge over that at rest, and the principal
+ * stretch.  Vertices at rest are r[], at the start x[]. */
+static double edge_stretch(int count, const double *const r[3], const double *const x[3])
+{
+    double most = 0;
+    for (int k = 0; k < (count == 3 ? 3 : 1); k++)
+        most = fmax(most, tac_scene_length(x[k], x[(k + 1) % count]) / tac_scene_length(r[k], r[(k + 1) % count]));
+    return most;
+}
+
+static double principal_stretch(const double *const r[3], const double *const x[3])
+{
+    double e1[3], e2[3], n[3], f0[3], f1[3];
+    tac_sub(e1, r[1], r[0]);
+    tac_sub(e2, r[2], r[0]);
+    tac_cross(n, e1, e2);
+    const double l = sqrt(tac_dot(e1, e1)), p = tac_dot(e1, e2) / l, q = sqrt(tac_dot(n, n)) / l;
+    for (int c = 0; c < 3; c++) {
+        f0[c] = (x[1][c] - x[0][c]) / l;
+        f1[c] = (x[2][c] - x[0][c] - p * f0[c]) / q;
+    }
+    const double half = .5 * (tac_dot(f0, f0) - tac_dot(f1, f1)), mixed = tac_dot(f0, f1);
+    return sqrt(.5 * (tac_dot(f0, f0) + tac_dot(f1, f1)) + sqrt(half * half + mixed * mixed));
+}
+
+/* Nothing may start beyond a limit of stretch, which could not pull it back. */
+static enum tac_err check_limits(struct tac_reader *reader, const char *place, const struct tac_body *body, int count,
+                                 const double *const r[3], const double *const x[3])
+{
+    const struct tac_material *m =
+        body->material >= 0 && !body->fixed ? &reader->scene->settings->material[body->material] : NULL;
+    if (m != NULL && m->stretch_limit > 0 && !(edge_stretch(count, r, x) < 1 + m->stretch_limit))
+        return tac_scene_fail(reader, place,
+                              "an edge of \"%.60s\" is %.4g times as long at the start as at rest, and "
+                              "materials.%.60s.stretch.limit allows less than %.4g",
+                              body->name, edge_stretch(count, r, x), m->name, 1 + m->stretch_limit);
+    if (m != NULL && count == 3 && m->stretch_limit_principal > 0 &&
+        !(principal_stretch(r, x) < 1 + m->stretch_limit_principal))
+        return tac_scene_fail(reader, place,
+                              "a triangle of \"%.60s\" is stretched to %.4g at the start, and "
+                              "materials.%.60s.stretch.limit_principal allows less than %.4g",
+                              body->name, principal_stretch(r, x), m->name, 1 + m->stretch_limit_principal);
+    return TAC_OK;
+}
+
 enum tac_err tac_start_check_sizes(struct tac_reader *reader, tac_lid index, enum tac_table table, const tac_lid *at,
                                    const double *x)
 {
@@ -109,22 +155,29 @@ enum tac_err tac_start_check_sizes(struct tac_reader *reader, tac_lid index, enu
     const struct tac_body *body = &reader->scene->settings->body[index];
     const struct tac_rows rows = reader->rows[index][table];
     const size_t width = (size_t)tac_table_width(table);
+    const tac_lid *id =
+        rows.end > rows.begin ? *tac_table_elements(reader->scene->mesh, table) + width * (size_t)rows.begin : NULL;
     char where[TAC_WHERE], place[TAC_WHERE];
-    if (at == NULL && rows.end > rows.begin)
-        at = *tac_table_elements(reader->scene->mesh, table) + width * (size_t)rows.begin;
+    enum tac_err err = TAC_OK;
+    tac_where_index(where, "bodies", (size_t)index);
+    tac_where(place, where, "start");
     for (tac_lid i = 0; i < rows.end - rows.begin; i++) {
-        const tac_lid *v = at + width * (size_t)i;
-        const double *a = x + 3 * (size_t)v[0], *b = x + 3 * (size_t)v[1],
-                     *c = table == TAC_SEGMENTS ? NULL : x + 3 * (size_t)v[2];
-        const double size = table == TAC_TRIANGLES  ? tac_scene_area(a, b, c)
-                            : table == TAC_SEGMENTS ? tac_scene_length(a, b)
-                                                    : tac_scene_volume(a, b, c, x + 3 * (size_t)v[3]);
+        const tac_lid *v = (at != NULL ? at : id) + width * (size_t)i;
+        const double *r[4] = {NULL}, *y[4] = {NULL};
+        for (size_t k = 0; k < width; k++) {
+            r[k] = body->rest + 3 * (size_t)(id[width * (size_t)i + k] - body->vertex_begin);
+            y[k] = x + 3 * (size_t)v[k];
+        }
+        const double size = table == TAC_TRIANGLES  ? tac_scene_area(y[0], y[1], y[2])
+                            : table == TAC_SEGMENTS ? tac_scene_length(y[0], y[1])
+                                                    : tac_scene_volume(y[0], y[1], y[2], y[3]);
+        if (size > 0 && table != TAC_TETRAHEDRA)
+            TAC_TRY(check_limits(reader, place, body, (int)width, r, y));
         if (size > 0)
             continue;
-        tac_where_index(where, "bodies", (size_t)index);
-        tac_where(place, where, "start");
         return tac_scene_fail(reader, place, "a %s (%lld) of \"%.60s\" %s at the start; correct the positions",
                               what[table][0], (long long)(rows.number + i), body->name, what[table][1]);
     }
-    return TAC_OK;
+done:
+    return err;
 }

@@ -251,7 +251,8 @@ void tac_motion_clear(struct tac_motion *motion);
  * a checkpoint, and has those positions already. */
 enum tac_err tac_scene_read_start(struct tac_reader *reader, json_t *object, const char *where, tac_lid body,
                                   bool placed);
-/* elsewhere.c. Local. Refuses an element of a table that has no size at the start, or is turned inside out.  at: (rows,
+/* elsewhere.c. Local. Refuses an element of a table that has no size at the start, is turned inside out,
+ * or is stretched beyond its limit.  at: (rows,
  * width) where the vertices of this rank's rows are in x; NULL: at their ids. */
 enum tac_err tac_start_check_sizes(struct tac_reader *reader, tac_lid body, enum tac_table table, const tac_lid *at,
                                    const double *x);

@@ -39,7 +39,7 @@ def tactus(*words, code=0):
 def write(name, *bodies, **keys):
     with open(name, "w") as f:
         json.dump({"format": "tactus-scene/1", "time": {"end": 0.01, "frame": 0.01}, "gravity": [0, 0, -9.81], "contact": {"thickness": 0.005, "stiffness": 100},
-                   "materials": MATERIALS, "bodies": bodies, **keys}, f)
+                   **{"materials": MATERIALS, "bodies": bodies, **keys}}, f)
     return name
 
 
@@ -119,6 +119,9 @@ def main():
     # What it cannot do.
     refused(write("rigid.json", block, {**block, "name": "other", "position": [0.05, 0.03, 0.02]}), "neither can give way")
     refused(write("wall.json", CLOTH, {"name": "wall", "fixed": True, "mesh": WIDE, "position": [0.003, 0.002, 0.001]}), "no closed surface")
+    stiff = json.loads(json.dumps(MATERIALS))
+    stiff["cloth"]["stretch"]["limit"] = 0.05
+    refused(write("stiff.json", shirt, {"name": "figure", "fixed": True, "mesh": figure}, materials=stiff), "stretch.limit allows less than 1.05")
     # What is wrong.
     refused("none.json", "cannot be opened", code=2)
     refused(ball, "is the scene itself", code=2, out="./ball.json")

@@ -113,6 +113,10 @@ def main():
                        ({"start": 3}, "must be an object with a \"file\""), ({"start": {}}, "file"), ({"rigid": {"density": 100}}, "is rigid")):
         said = tactus("check", scene("bad.json", True, **keys), code=2)
         check(text in said and said.count("\n") <= 1, keys, said)
+    for limit in ("limit", "limit_principal"):  # the cloth is 1.1 times as wide as at rest
+        said = tactus("check", "implicit.json", "--set", f"materials.cloth.stretch.{limit}=0.05", code=2)
+        check("at the start" in said and "1.05" in said and said.count("\n") <= 1, limit, said)
+        tactus("check", "implicit.json", "--set", f"materials.cloth.stretch.{limit}=0.3")
     inside = h5py.File("block.h5")["position"][()]
     inside[:, 0] *= -1
     put("block.h5", inside)
