@@ -56,8 +56,10 @@ static void print_bodies_line(FILE *out, const json_t *report)
     fprintf(out, "what       %lldD: ", whole(report, "dimensions"));
     for (size_t k = 0; k < count && k < SHOWN; k++) {
         const json_t *body = json_array_get(bodies, k);
-        fprintf(out, "%s%s \"%s\" (%lld vertices)", k > 0 ? ", " : "", kind_of(body), text_of(body, "name"),
-                whole(body, "vertices"));
+        fprintf(out, "%s%s \"%s\" (", k > 0 ? ", " : "", kind_of(body), text_of(body, "name"));
+        if (json_object_get(body, "pieces") != NULL)
+            fprintf(out, "%lld pieces, ", whole(body, "pieces"));
+        fprintf(out, "%lld vertices)", whole(body, "vertices"));
     }
     if (count > SHOWN)
         fprintf(out, ", and %zu more", count - SHOWN);

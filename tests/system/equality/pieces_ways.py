@@ -5,6 +5,7 @@ Twelve stones fall on a floor and on one another. Against twelve bodies: one bod
 one with all pairs, on three ranks, on two with vertices handed over after each pass, and stopped and gone on with on
 other numbers of ranks. The audit proves that no stone passes through another. If it fails, a piece is not what a body is.
 """
+import csv
 import json
 import os
 import random
@@ -131,10 +132,27 @@ def implicit(folder):
     equal(folder, "implicit_pieces", "implicit_again")
 
 
+def start(folder):
+    """Stones that start as parts of one body have its mass, momenta and energy; `mass` is that of all of them."""
+    first = {}
+    for pieces in (False, True):
+        made = scene(True, gravity=[0, 0, 0], time={"end": .001, "frame": .001}, contact={"thickness": 0})
+        made["bodies"][1].update(rigid={"mass": 3, "pieces": pieces}, angular_velocity=[3, 5, -2])
+        write(folder, "start.json", made)
+        run(folder, "start.json", f"start{pieces:d}")
+        with open(os.path.join(folder, f"start{pieces:d}", "energy.csv")) as file:
+            first[pieces] = {key: float(value) for key, value in next(csv.DictReader(file)).items()}
+    for key in ("kinetic", *(f"{what}_{axis}" for what in ("momentum", "angular_momentum") for axis in "xyz")):
+        a, b = first[False][key], first[True][key]
+        expect(abs(a - b) < 1e-12 * first[False]["kinetic"], f"start: {key} {a:.9g}, of pieces {b:.9g}")
+    expect(abs(first[True]["momentum_y"] + 6) < 1e-12, "start: 3 kg at 2 m/s")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         write(folder, "bodies.json", scene(False))
         write(folder, "pieces.json", scene(True))
+        start(folder)
         if sys.argv[1:] != ["implicit"]:
             asynchronous(folder)
         implicit(folder)
