@@ -127,7 +127,7 @@ done:
 
 static int32_t number_of(const struct tac_impact_active *a, tac_gid id)
 {
-    const tac_gid *at = id >= 0 ? bsearch(&id, a->id, a->bodies, sizeof id, tac_compare_int64) : NULL;
+    const tac_gid *at = id >= 0 && a->bodies > 0 ? bsearch(&id, a->id, a->bodies, sizeof id, tac_compare_int64) : NULL;
     return at != NULL ? (int32_t)(at - a->id) : -1;
 }
 

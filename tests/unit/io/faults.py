@@ -115,7 +115,7 @@ for name in ("checkpoint-000001.h5", "checkpoint-1234567.h5", "record.h5", "fram
 os.symlink("checkpoint-000001.h5", "mine.run/checkpoint.h5")
 must_write("mine.run", "--overwrite", "--frames", 1)
 check(sorted(os.listdir("mine.run")) == sorted(["notes.txt", "checkpoint.txt", "checkpoint-12.h5", "energy.csv.bak", "my-frames.h5",
-      "figures", "status.json", "run.json", "scene.json", "frames.h5", "frames.xdmf", "energy.csv"]), "overwritten: %s" % os.listdir("mine.run"))
+      "figures", "status.json", "run.json", "scene.json", "frames.h5", "frames.vtkhdf", "frames.xdmf", "energy.csv"]), "overwritten: %s" % os.listdir("mine.run"))
 check(frames_in("mine.run") == 1 and open("mine.run/notes.txt").read() == "mine", "overwritten")
 
 # Other people's files with our names: never removed, not even with --overwrite.
@@ -128,7 +128,7 @@ for name in ("scene.json", "energy.csv", "frames.h5", "checkpoint-000007.h5", "s
     os.remove("foreign/" + name)
 open("foreign/notes.txt", "w").write("mine")
 must_write("foreign")
-check(len(os.listdir("foreign")) == 7, "a folder with other files is fine")
+check(len(os.listdir("foreign")) == 8, "a folder with other files is fine")
 
 # A refused try's overlaps.obj is no run, and goes when one begins there; somebody's own stays.
 grid = '{"name": "%s", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "mass": 1, "rotation": [%d, 0, 0]}'

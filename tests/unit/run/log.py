@@ -93,6 +93,16 @@ def compare_steps(folder, log):
     must(log["newton"].sum() == steps["newton"].sum() > len(at), "Newton iterations are lost, or there are hardly any")
 
 
+def has_terminals():
+    """A bare folder that a system is put into may have none."""
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
 def on_terminal(*arguments):
     """What the program prints where stderr is a terminal."""
     first, second = pty.openpty()
@@ -156,9 +166,12 @@ must('output.log: has "time" twice' in tactus("check", "a.json", "--set", 'outpu
 must("must be an array" in tactus("check", "a.json", "--set", "output.log=3", code=2), "no list")
 
 # On a terminal: every row, above the line of progress.
-text = on_terminal("run", "a.json", "-o", "terminal", "--until", "0.1")
-shown = [line for line in text if re.match(r" +[0-9.e-]+ .* [0-9.]+$", line)]
-with open("terminal/run.log") as f:
-    must(shown == [line.rstrip("\n") for line in f if not line.startswith("#")], "rows on the terminal:\n%s" % "\n".join(text))
-must(sum(line.startswith("#       time") for line in text) == 1 and "t 0.1 of 0.1 s" in "".join(text[-3:]), "the header, or the line of progress:\n%s" % "\n".join(text))
-must(all("kinetic" not in line for line in on_terminal("run", "a.json", "-o", "quiet", "--quiet", "--until", "0.02")), "--quiet prints rows")
+if has_terminals():
+    text = on_terminal("run", "a.json", "-o", "terminal", "--until", "0.1")
+    shown = [line for line in text if re.match(r" +[0-9.e-]+ .* [0-9.]+$", line)]
+    with open("terminal/run.log") as f:
+        must(shown == [line.rstrip("\n") for line in f if not line.startswith("#")], "rows on the terminal:\n%s" % "\n".join(text))
+    must(sum(line.startswith("#       time") for line in text) == 1 and "t 0.1 of 0.1 s" in "".join(text[-3:]), "the header, or the line of progress:\n%s" % "\n".join(text))
+    must(all("kinetic" not in line for line in on_terminal("run", "a.json", "-o", "quiet", "--quiet", "--until", "0.02")), "--quiet prints rows")
+else:
+    print("not tried: what a terminal shows, for there is no pseudo-terminal here")
