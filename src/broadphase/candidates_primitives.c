@@ -27,7 +27,7 @@ static void add_primitive(struct tac_candidates *c, const struct tac_view *view,
                                            : part->vertex_id)[id];
     p->count = (uint8_t)count;
     p->body = body;
-    p->piece = tac_scene_rigid_of(s, v[0]);
+    p->piece = s->settings->rigid_count > 0 ? tac_scene_rigid_of(s, v[0]) : -1;
     p->inner = 1;
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];

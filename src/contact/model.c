@@ -288,20 +288,27 @@ void tac_model_destroy(struct tac_model **model)
     *model = NULL;
 }
 
+/* Does the same for the types that are limits. */
+static bool is_limit(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
+{
+    const struct tac_scene *s = m->scene;
+    int pair;
+    if (type == TAC_PAIR_WIDE)
+        return tac_principal_is_pair(m, v);
+    if (!(m->w_ever[v[0]] + m->w_ever[v[1]] > 0))
+        return false;
+    if (type == TAC_PAIR_JOINT)
+        return tac_joint_of(s, v, &pair) >= 0;
+    return v[0] != v[1] && s->mesh->vertex_body[v[0]] == s->mesh->vertex_body[v[1]] && limit_of(s, v[0]) > 0;
+}
+
 bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
 {
     const struct tac_scene *s = m->scene;
     const int first = tac_pair_first(type), n = tac_pair_vertices(type);
     double w = 0;
-    if (type == TAC_PAIR_WIDE)
-        return tac_principal_is_pair(m, v);
-    if (type == TAC_PAIR_JOINT) {
-        int pair;
-        return tac_joint_of(s, v, &pair) >= 0 && m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
-    }
     if (tac_pair_is_limit(type))
-        return v[0] != v[1] && s->mesh->vertex_body[v[0]] == s->mesh->vertex_body[v[1]] && limit_of(s, v[0]) > 0 &&
-               m->w_ever[v[0]] + m->w_ever[v[1]] > 0;
+        return is_limit(m, type, v);
     if (s->settings->contact.thickness == 0)
         return false;
     for (int i = 0; i < n; i++)

@@ -42,7 +42,7 @@ static inline bool tac_pair_is_limit(enum tac_pair_type type)
 /* Returns whether the type limits a growing length, so that its distance is not positive. */
 static inline bool tac_pair_grows(enum tac_pair_type type)
 {
-    return type == TAC_PAIR_LONG || type >= TAC_PAIR_WIDE;
+    return (1u << TAC_PAIR_LONG | 1u << TAC_PAIR_WIDE | 1u << TAC_PAIR_JOINT) >> type & 1;
 }
 
 /* Returns a lower bound of all distances of this type. */

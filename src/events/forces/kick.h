@@ -18,10 +18,8 @@ enum tac_kick { TAC_KICK_LIMIT, TAC_KICK_CONTACT, TAC_KICK_DECIDED };
 static inline enum tac_kick tac_kick_of(const struct tac_model *model, const struct tac_vertex_state *state,
                                         const struct tac_pair *p)
 {
-    if (p->type == TAC_PAIR_JOINT) /* reactions of joints are sums of these */
-        return TAC_KICK_CONTACT;
-    if (tac_pair_is_limit((enum tac_pair_type)p->type))
-        return TAC_KICK_LIMIT;
+    if (tac_pair_is_limit((enum tac_pair_type)p->type)) /* reactions of joints are sums of their impulses */
+        return p->type == TAC_PAIR_JOINT ? TAC_KICK_CONTACT : TAC_KICK_LIMIT;
     return p->shared && model->omit_immovable && !tac_decides_pair(model, state, p) ? TAC_KICK_CONTACT
                                                                                     : TAC_KICK_DECIDED;
 }

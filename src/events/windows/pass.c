@@ -116,7 +116,7 @@ static void run_instant(struct tac_sim *sim, tac_time t)
     const struct tac_elastic *el = sim->elastic;
     if (tac_ranks_halo(sim->ranks) && !tac_ranks_send(sim, t))
         return;
-    const bool timed = is_timed(sim);
+    const bool timed = is_timed(sim), loads = sim->scene->settings->load_count > 0;
     double begin_s = 0, contact_s = 0, waited_s = 0;
     if (timed)
         begin_s = tac_wall_s();
@@ -128,8 +128,10 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         else
             advance_class(sim, &el->rate[sim->clocks.due_elastic[i]], t, false, false);
     }
-    tac_loads_before(sim);
-    tac_motors_before(sim, t);
+    if (loads)
+        tac_loads_before(sim);
+    if (sim->motors.count > 0)
+        tac_motors_before(sim, t);
     const bool damped = sim->books.damped && tac_damping_begin(sim, t);
     for (size_t i = 0; i < sim->clocks.due_elastic_count; i++)
         if (el->rate[sim->clocks.due_elastic[i]].pulled)
@@ -150,11 +152,14 @@ static void run_instant(struct tac_sim *sim, tac_time t)
         contact_s += tac_wall_s();
     if (damped)
         tac_damping_kick(sim, t);
-    tac_loads_tick(sim, t);
-    tac_motors_tick(sim, t);
+    if (loads)
+        tac_loads_tick(sim, t);
+    if (sim->motors.count > 0)
+        tac_motors_tick(sim, t);
     if (sim->rigid.count)
         tac_rigid_plan(sim, t);
-    tac_loads_end(sim, t);
+    if (loads)
+        tac_loads_end(sim, t);
     if (sim->active.lossy_count)
         tac_contact_losses(sim, t);
     if (damped)
@@ -204,7 +209,8 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
     sim->books.book_start = sim->books.book;
     tac_loads_begin(sim->scene, sim->elastic);
     tac_rigid_begin(&sim->rigid);
-    tac_motors_begin(&sim->motors);
+    if (sim->motors.count > 0)
+        tac_motors_begin(&sim->motors);
     sim->books.deepest_start = sim->books.deepest_layer;
     tac_memory_save(sim->elastic);
     tac_damping_save(&sim->books, &sim->state);
@@ -324,7 +330,8 @@ enum tac_err tac_pass_rollback(struct tac_sim *sim, tac_time committed)
     sim->books.book = sim->books.book_start;
     tac_loads_restore(sim->scene, sim->elastic);
     tac_rigid_rollback(&sim->rigid);
-    tac_motors_restore(&sim->motors);
+    if (sim->motors.count > 0)
+        tac_motors_restore(&sim->motors);
     sim->books.deepest_layer = sim->books.deepest_start;
     tac_memory_restore(sim->elastic);
     if (sim->record)
