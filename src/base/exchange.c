@@ -339,3 +339,10 @@ done:
     free(all);
     return err;
 }
+
+enum tac_err tac_over_ranks(struct tac_ctx *ctx, void *value, int count, MPI_Datatype type, MPI_Op op)
+{
+    if (ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, ctx->comm) != MPI_SUCCESS)
+        return tac_fail(ctx, TAC_ERR_RUN, "MPI failed while ranks agreed on a step");
+    return TAC_OK;
+}

@@ -37,6 +37,8 @@ struct tac_keyed {
     int64_t index;
 };
 
+/* Collective; local on one rank. Replaces the values by those of all ranks, combined by op. TAC_ERR_RUN: MPI failed. */
+enum tac_err tac_over_ranks(struct tac_ctx *ctx, void *value, int count, MPI_Datatype type, MPI_Op op);
 /* Collective. Adds up each of `count` sums over all ranks, exactly. */
 enum tac_err tac_sum_all(struct tac_ctx *ctx, struct tac_accum *sum, int count);
 

@@ -71,6 +71,12 @@ struct tac_form {
  */
 enum tac_err tac_model_create(struct tac_ctx *ctx, const struct tac_scene *scene, struct tac_model **out);
 void tac_model_destroy(struct tac_model **model);
+/* Local. Enters the arrays of the model that have an entry for each vertex into a halo. */
+struct tac_halo;
+void tac_model_grows(struct tac_model *model, struct tac_halo *halo);
+/* Local. Fills them for a new ghost. */
+struct tac_ghost;
+void tac_model_add_ghost(struct tac_model *model, tac_lid v, const struct tac_ghost *ghost);
 
 /* Do the vertices v, in the order of closest_points.h, form a contact pair? They do not if the primitives have a common
  * vertex, if no vertex can ever be free, if the bodies may pass through each other, or if a body has no self contact.

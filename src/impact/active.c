@@ -1,6 +1,7 @@
 /* active.c: the rows of the present part of a step, and their bodies. A rank makes the rows of its pairs, and all ranks
  * get all rows, ascending by key, with bodies that are numbered by ascending ids. */
 #include "base/compare.h"
+#include "base/exchange.h"
 #include "contact/model.h"
 #include "impact/impact.h"
 #include <stdlib.h>
@@ -260,7 +261,7 @@ enum tac_err tac_impact_active_meet(struct tac_impact *sim, int64_t *fresh)
     struct tac_impact_found *all = NULL;
     size_t total = a->found_count;
     *fresh = (int64_t)total;
-    TAC_TRY(tac_impact_over_ranks(sim, fresh, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, fresh, 1, MPI_INT64_T, MPI_SUM));
     if (*fresh == 0)
         return TAC_OK;
     if (sim->ctx->size > 1)

@@ -5,6 +5,7 @@
  * of a segment, half of that is enough, and such a pair is no row only because it is near: on a surface that goes on
  * beyond the rim, the neighbour holds the body, and a row of this pair would push it sideways.
  */
+#include "base/exchange.h"
 #include "contact/advance.h"
 #include "impact/impact.h"
 #include <math.h>
@@ -119,7 +120,7 @@ enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));
     int fails = sim->part.fails;
-    TAC_TRY(tac_impact_over_ranks(sim, &fails, 1, MPI_INT, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
     sim->part.fails = fails;
     TAC_TRY(tac_impact_active_meet(sim, fresh));
 done:
@@ -200,9 +201,9 @@ enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected)
     int fails;
     TAC_TRY(tac_agree(sim->ctx, collect(sim, &mine, &count)));
     fails = sim->part.fails;
-    TAC_TRY(tac_impact_over_ranks(sim, &fails, 1, MPI_INT, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
     sim->part.fails = fails;
-    TAC_TRY(tac_impact_over_ranks(sim, &sim->part.least_gap, 1, MPI_DOUBLE, MPI_MIN));
+    TAC_TRY(tac_over_ranks(sim->ctx, &sim->part.least_gap, 1, MPI_DOUBLE, MPI_MIN));
     TAC_TRY(tac_impact_gather_records(sim, mine, count, sizeof *mine, &all, &total));
     for (size_t k = 0; k < total; k++)
         tac_impact_active_find(sim, all[k].key)->r += all[k].more;

@@ -1,5 +1,6 @@
 /* impact.c: the integrator for impact (src/impact) behind the table of integrators. */
 #include "impact/impact.h"
+#include "base/exchange.h"
 #include "integrators/integrator.h"
 #include "partition/graph_rows.h"
 #include "state/whole_steps.h"
@@ -35,7 +36,7 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
         tac_steps_check_limit(sim->ctx, sim->scene, h, tac_scene_grid(sim->scene, h, sim->step + 1), limit, TAC_WHO));
     TAC_TRY(tac_impact_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->record)));
-    TAC_TRY(tac_impact_over_ranks(sim, ask, 2, MPI_INT64_T, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, ask, 2, MPI_INT64_T, MPI_MAX));
     step->reported_stop = (int)ask[0];
     step->reported_save = (int)ask[1];
 done:

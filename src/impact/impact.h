@@ -185,8 +185,6 @@ static inline void tac_impact_gather(const double *x, const tac_lid *v, int n, d
 }
 /* Local. Returns the vertex with this id on this rank, also a ghost, or -1. */
 tac_lid tac_impact_vertex(const struct tac_impact *sim, tac_gid id);
-/* Collective. Combines the values of all ranks. */
-enum tac_err tac_impact_over_ranks(const struct tac_impact *sim, void *value, int count, MPI_Datatype type, MPI_Op op);
 
 /* impact_ghosts.c. Collective; local on one rank. Create the halo; get all data of ghosts, or one array (count, 3),
  * from their owners; keep the ghosts of the present pairs. */

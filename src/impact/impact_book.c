@@ -137,8 +137,8 @@ enum tac_err tac_impact_energy(struct tac_impact *sim, struct tac_energy_row *ro
     sum[FRICTION] = sim->books.friction;
     sum[TAC_SUM_WORK] = sim->books.work;
     TAC_TRY(tac_sum_all(sim->ctx, sum, SUMS));
-    TAC_TRY(tac_impact_over_ranks(sim, &row->contacts, 1, MPI_INT64_T, MPI_SUM));
-    TAC_TRY(tac_impact_over_ranks(sim, &row->min_distance, 1, MPI_DOUBLE, MPI_MIN));
+    TAC_TRY(tac_over_ranks(sim->ctx, &row->contacts, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, &row->min_distance, 1, MPI_DOUBLE, MPI_MIN));
     if (!(row->min_distance < INFINITY))
         row->min_distance = NAN;
     tac_energy_row_fill(sum, &sum[LOST], &sim->books.has_start, &sim->books.total_start, row);
@@ -182,8 +182,8 @@ enum tac_err tac_impact_counters(const struct tac_impact *sim, struct tac_counte
     enum tac_err err;
     *sum = sim->books.counters;
     double seconds[4] = {sum->seconds_forces, sum->seconds_contact, sum->seconds_discovery, sum->seconds_output};
-    TAC_TRY(tac_impact_over_ranks(sim, seconds, 4, MPI_DOUBLE, MPI_SUM));
-    TAC_TRY(tac_impact_over_ranks(sim, &sum->candidates, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, seconds, 4, MPI_DOUBLE, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, &sum->candidates, 1, MPI_INT64_T, MPI_SUM));
     sum->seconds_forces = seconds[0] / sim->ctx->size;
     sum->seconds_contact = seconds[1] / sim->ctx->size;
     sum->seconds_discovery = seconds[2] / sim->ctx->size;

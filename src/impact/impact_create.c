@@ -30,13 +30,6 @@ tac_lid tac_impact_vertex(const struct tac_impact *sim, tac_gid id)
     return sim->halo != NULL ? tac_ghost_find(sim->halo, id) : (tac_lid)id;
 }
 
-enum tac_err tac_impact_over_ranks(const struct tac_impact *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
-{
-    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while ranks agreed on a step");
-    return TAC_OK;
-}
-
 /* Local. Sets which vertices this rank has. */
 static enum tac_err take_scene(struct tac_impact *sim, struct tac_scene *scene)
 {

@@ -54,37 +54,11 @@ enum tac_err tac_impact_ghosts_refresh(struct tac_impact *sim)
     return tac_agree(sim->ctx, sim->halo->down);
 }
 
-struct shared {
-    struct tac_halo *halo;
-    double *value;
-};
-
-static size_t fill_values(void *self, struct tac_neighbor *n)
-{
-    const struct shared *s = self;
-    const size_t bytes = 3 * sizeof *s->value;
-    if (!tac_halo_room(s->halo, n, n->give_count * bytes + 1))
-        return 0;
-    for (size_t i = 0; i < n->give_count; i++)
-        memcpy(n->report + i * bytes, &s->value[3 * (size_t)n->give[i]], bytes);
-    return n->give_count * bytes;
-}
-
-static void take_values(void *self, struct tac_neighbor *n)
-{
-    const struct shared *s = self;
-    const size_t bytes = 3 * sizeof *s->value;
-    TAC_CHECK(n->heard_count == n->need_count * bytes);
-    for (size_t i = 0; i < n->need_count; i++)
-        memcpy(&s->value[3 * (size_t)n->need[i]], n->heard + i * bytes, bytes);
-}
-
 enum tac_err tac_impact_share(struct tac_impact *sim, double *value)
 {
-    struct shared s = {sim->halo, value};
     if (sim->halo == NULL)
         return TAC_OK;
-    tac_halo_exchange(sim->halo, TAG, fill_values, take_values, &s);
+    tac_halo_share(sim->halo, TAG, value, 3, sim->count);
     return tac_agree(sim->ctx, sim->halo->down);
 }
 
@@ -108,28 +82,20 @@ done:
 static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
 {
     struct tac_impact *sim = self;
-    struct tac_model *model = sim->model;
     sim->count = sim->halo->vertices;
     sim->search.state.count = sim->count;
     sim->search.state.capacity = sim->halo->room;
-    model->valence[v] = ghost->valence;
-    model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
-    model->role[v] = (uint8_t)tac_role_of(false, ghost->ever_free, ghost->scripted);
-    model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
+    tac_model_add_ghost(sim->model, v, ghost);
 }
 
 static void enter_arrays(struct tac_impact *sim)
 {
     struct tac_halo *halo = sim->halo;
-    struct tac_model *model = sim->model;
     double **const array[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before, &sim->proven};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
     tac_halo_grows(halo, &sim->scripts.on, sizeof *sim->scripts.on);
-    tac_halo_grows(halo, &model->w_ever, sizeof *model->w_ever);
-    tac_halo_grows(halo, &model->valence, sizeof *model->valence);
-    tac_halo_grows(halo, &model->particle, sizeof *model->particle);
-    tac_halo_grows(halo, &model->role, sizeof *model->role);
+    tac_model_grows(sim->model, halo);
     tac_halo_tell(halo, (struct tac_halo_user){sim, added, NULL});
 }
 

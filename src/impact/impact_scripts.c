@@ -54,15 +54,6 @@ void tac_impact_scripts_destroy(struct tac_impact *sim)
     tac_motion_rows_destroy(sim->scene, &sim->scripts.rows);
 }
 
-/* Returns whether the motion holds its vertices at t. */
-static bool holds(const struct tac_impact *sim, const struct tac_motion *m, tac_time t)
-{
-    if (!m->release)
-        return true;
-    return t >= tac_scene_quanta(sim->scene, m->knot_t_s[0]) &&
-           (m->knot_count == 1 || t < tac_scene_quanta(sim->scene, m->knot_t_s[m->knot_count - 1]));
-}
-
 static void take(struct tac_impact *sim, struct tac_impact_script *s, bool on)
 {
     s->on = on;
@@ -82,18 +73,9 @@ void tac_impact_scripts_start(struct tac_impact *sim)
 {
     for (size_t k = 0; k < sim->scripts.count; k++) {
         struct tac_impact_script *s = &sim->scripts.script[k];
-        take(sim, s, holds(sim, &sim->scene->settings->motion[s->motion], 0));
+        take(sim, s, tac_motion_holds(sim->scene, &sim->scene->settings->motion[s->motion], 0));
     }
     tac_impact_scripts_tell(sim);
-}
-
-/* Collective. Returns the error of a file of positions that a rank could not read. */
-static enum tac_err rows_error(const struct tac_impact *sim)
-{
-    bool any = false;
-    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++)
-        any = any || sim->scripts.rows[m] != NULL;
-    return any ? tac_agree(sim->ctx, tac_motion_rows_error(sim->scene, sim->scripts.rows)) : TAC_OK;
 }
 
 enum tac_err tac_impact_scripts_begin(struct tac_impact *sim, tac_time from, tac_time to)
@@ -104,7 +86,7 @@ enum tac_err tac_impact_scripts_begin(struct tac_impact *sim, tac_time from, tac
     for (size_t k = 0; k < sim->scripts.count; k++) {
         struct tac_impact_script *s = &sim->scripts.script[k];
         const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
-        const bool on = holds(sim, m, from);
+        const bool on = tac_motion_holds(sim->scene, m, from);
         if (on != s->on)
             tac_impact_hand_over(sim, s->vertex, on);
         take(sim, s, on);
@@ -115,5 +97,5 @@ enum tac_err tac_impact_scripts_begin(struct tac_impact *sim, tac_time from, tac
             tac_motion_place(sim->scene, m, s->origin, to, s->target);
     }
     tac_impact_scripts_tell(sim);
-    return rows_error(sim);
+    return tac_motion_rows_agree(sim->ctx, sim->scene, sim->scripts.rows);
 }

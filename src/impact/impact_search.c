@@ -4,6 +4,7 @@
  * In the rounds of a step velocities change their directions, and with them the flights. Where flights are short, as
  * compared to the particles, the list has therefore all pairs that come near in any flight from here that is not longer
  * than a quarter more than the longest one of now. */
+#include "base/exchange.h"
 #include "impact/impact.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static enum tac_err find_radius(const struct tac_impact *sim, double *radius)
     for (tac_lid v = 0; v < sim->owned; v++)
         if (mesh->ever_free[v])
             *radius = fmin(*radius, sim->scene->settings->body[mesh->vertex_body[v]].radius);
-    return tac_impact_over_ranks(sim, radius, 1, MPI_DOUBLE, MPI_MIN);
+    return tac_over_ranks(sim->ctx, radius, 1, MPI_DOUBLE, MPI_MIN);
 }
 
 enum tac_err tac_impact_search_create(struct tac_impact *sim)
@@ -76,7 +77,7 @@ static enum tac_err find_longest(const struct tac_impact *sim, double *longest)
     for (size_t v = 0; v < (size_t)sim->owned; v++)
         *longest = fmax(*longest, tac_dot(&sim->p[3 * v], &sim->p[3 * v]));
     *longest = sqrt(*longest);
-    return tac_impact_over_ranks(sim, longest, 1, MPI_DOUBLE, MPI_MAX);
+    return tac_over_ranks(sim->ctx, longest, 1, MPI_DOUBLE, MPI_MAX);
 }
 
 static enum tac_err make_list(struct tac_impact *sim)

@@ -1,4 +1,5 @@
 /* impact_step.c: makes one step, in halves where it cannot be made whole (docs/reference/impact.md, One step). */
+#include "base/exchange.h"
 #include "contact/model.h"
 #include "impact/impact.h"
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static enum tac_err measure(struct tac_impact *sim)
         most[1] = fmax(most[1], m * tac_dot(a, a));
         most[2] = fmax(most[2], tac_dot(a, a));
     }
-    const enum tac_err err = tac_impact_over_ranks(sim, most, 3, MPI_DOUBLE, MPI_MAX);
+    const enum tac_err err = tac_over_ranks(sim->ctx, most, 3, MPI_DOUBLE, MPI_MAX);
     sim->part.fastest = sqrt(most[0]);
     sim->part.supported = sqrt(most[0]) + sim->part.h * sqrt(most[1]);
     sim->part.slow = sim->part.h * sqrt(most[2]);

@@ -1,4 +1,5 @@
 /* implicit.c: the implicit integrator (src/implicit) behind the table of integrators. */
+#include "base/exchange.h"
 #include "implicit/ranks/implicit_balance.h"
 #include "partition/part.h"
 #include "state/whole_steps.h"
@@ -32,8 +33,7 @@ static enum tac_err advance(void *state, tac_time limit, struct tac_step *step)
                                   TAC_WHO));
     TAC_TRY(tac_implicit_step(sim, limit));
     TAC_TRY(tac_agree(sim->ctx, tac_recorder_error(sim->kept.record)));
-    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, ask, 2, MPI_INT64_T, MPI_MAX, sim->ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed at the end of a step"));
+    TAC_TRY(tac_over_ranks(sim->ctx, ask, 2, MPI_INT64_T, MPI_MAX));
     step->reported_stop = (int)ask[0];
     step->reported_save = (int)ask[1];
 done:

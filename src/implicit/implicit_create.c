@@ -1,4 +1,5 @@
 /* implicit_create.c: creates the implicit simulation of a scene at its start, and sums over ranks. */
+#include "base/exchange.h"
 #include "contact/limit_elements.h"
 #include "implicit/parts.h"
 #include "partition/part.h"
@@ -154,8 +155,8 @@ static enum tac_err extend(struct tac_implicit *sim, struct extent *e, struct ta
         tac_accum_add(mass, sim->rigid.piece[sim->rigid.own[n / TAC_RIGID_NODES]].mass);
         ++*heavy;
     }
-    TAC_TRY(tac_implicit_over_ranks(sim, e, sizeof *e / sizeof(double), MPI_DOUBLE, MPI_MIN));
-    TAC_TRY(tac_implicit_over_ranks(sim, heavy, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, e, sizeof *e / sizeof(double), MPI_DOUBLE, MPI_MIN));
+    TAC_TRY(tac_over_ranks(sim->ctx, heavy, 1, MPI_INT64_T, MPI_SUM));
     TAC_TRY(tac_implicit_sum(sim->ctx, mass, 1));
 done:
     return err;
@@ -216,9 +217,9 @@ static enum tac_err look_at_bodies(struct tac_implicit *sim)
         sim->newton.presses[b] |= sim->scripts.script_of[v] >= 0;
         stands[b] |= mesh->ever_free[v] && sim->scripts.script_of[v] < 0;
     }
-    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.solid, bodies, MPI_UINT8_T, MPI_MAX));
-    TAC_TRY(tac_implicit_over_ranks(sim, sim->newton.presses, bodies, MPI_UINT8_T, MPI_MAX));
-    TAC_TRY(tac_implicit_over_ranks(sim, stands, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, sim->newton.solid, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, sim->newton.presses, bodies, MPI_UINT8_T, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, stands, bodies, MPI_UINT8_T, MPI_MAX));
     for (int b = 0; b < bodies; b++) {
         sim->newton.presses[b] = sim->newton.presses[b] && !stands[b];
         sim->newton.any_driven |= sim->newton.presses[b];

@@ -1,5 +1,6 @@
 /* newton.c: minimises the incremental potential by Newton's method; in no iterate do surfaces touch
  * (docs/reference/implicit.md, One step). */
+#include "base/exchange.h"
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
@@ -26,7 +27,7 @@ static enum tac_err largest_speed(struct tac_implicit *sim, double *speed)
     for (size_t n = 0; n < sim->rigid.own_count; n++)
         for (size_t c = 0; c < TAC_RIGID_SIZE; c++)
             most = fmax(most, fabs(sim->rigid.straight[TAC_RIGID_SIZE * (size_t)sim->rigid.own[n] + c]));
-    TAC_TRY(tac_implicit_over_ranks(sim, &most, 1, MPI_DOUBLE, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &most, 1, MPI_DOUBLE, MPI_MAX));
     *speed = most / sim->scale.h;
 done:
     return err;
@@ -73,7 +74,7 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim)
     err = err ? err : tac_implicit_touch(sim, sim->x);
     int astray = sim->part.astray || goes_astray(sim);
     TAC_TRY(tac_agree(sim->ctx, err ? err : keep_iterate(sim)));
-    TAC_TRY(tac_implicit_over_ranks(sim, &astray, 1, MPI_INT, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &astray, 1, MPI_INT, MPI_MAX));
     sim->part.astray = astray;
 done:
     return err;

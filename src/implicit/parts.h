@@ -47,8 +47,6 @@ static inline void tac_implicit_gather(const double *x, const tac_lid *v, int n,
 
 /* Collective. Makes exact sums over all ranks, carried. */
 enum tac_err tac_implicit_sum(struct tac_ctx *ctx, struct tac_accum *sum, int count);
-/* Collective. Combines the values of all ranks into the same result on all: their sum, the largest one, ... */
-enum tac_err tac_implicit_over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op);
 
 /* implicit_ghosts.c. Collective. Creates the halo, once the arrays of vertices exist. */
 enum tac_err tac_implicit_ghosts_create(struct tac_implicit *sim);

@@ -5,6 +5,7 @@
  * divides the sum by the largest such sum of a single sort of force. The sums are of whole numbers, in parts of the
  * body's largest force, so they are the same for any number of ranks.
  */
+#include "base/exchange.h"
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -164,9 +165,9 @@ static enum tac_err agree_on_largest(struct tac_implicit *sim, struct largest *m
     int any = true;
     find_held(sim, most);
     while (any) {
-        TAC_TRY(tac_implicit_over_ranks(sim, most, count, MPI_DOUBLE, MPI_MAX));
+        TAC_TRY(tac_over_ranks(sim->ctx, most, count, MPI_DOUBLE, MPI_MAX));
         any = sim->newton.any_presses && spread(sim, most);
-        TAC_TRY(tac_implicit_over_ranks(sim, &any, 1, MPI_INT, MPI_MAX));
+        TAC_TRY(tac_over_ranks(sim->ctx, &any, 1, MPI_INT, MPI_MAX));
     }
 done:
     return err;
@@ -227,7 +228,7 @@ enum tac_err tac_implicit_residual(struct tac_implicit *sim, double speed, doubl
         for (int k = 0; k < SIZES && most[b].any > 0; k++)
             sum[b].size[k] += (int64_t)(size[k] / most[b].any * TAC_PARTS_OF_LARGEST + .5);
     }
-    TAC_TRY(tac_implicit_over_ranks(sim, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, sum, (int)bodies * SIZES, MPI_INT64_T, MPI_SUM));
     *residual = 0;
     for (size_t b = 0; b < bodies; b++)
         if (most[b].rest > unfelt && !(rests && most[b].touches == NOTHING_HELD && !(most[b].pinned > 0)))

@@ -3,6 +3,7 @@
  * straight lines.
  */
 #include "state/scripts.h"
+#include "base/exchange.h"
 #include "implicit/parts.h"
 #include <math.h>
 
@@ -10,15 +11,6 @@
 #define TAC_PULL_MOST 1e8
 #define TAC_ARRIVED .999 /* share of the path of scripted vertices: after it they take the rest at once */
 #define TAC_NEARLY .99   /* likewise: after it multipliers are better than a stronger pull */
-
-/* Returns whether the motion holds its vertices at t. */
-static bool holds(const struct tac_implicit *sim, const struct tac_motion *m, tac_time t)
-{
-    if (!m->release)
-        return true;
-    return t >= tac_scene_quanta(sim->scene, m->knot_t_s[0]) &&
-           (m->knot_count == 1 || t < tac_scene_quanta(sim->scene, m->knot_t_s[m->knot_count - 1]));
-}
 
 /* The energy of a vertex leaves the sums when a motion catches the vertex, and returns when the motion releases it. The
  * difference is work of the script. */
@@ -52,17 +44,9 @@ void tac_implicit_scripts_tell(struct tac_implicit *sim)
 void tac_implicit_scripts_start(struct tac_implicit *sim)
 {
     for (size_t k = 0; k < sim->scripts.script_count; k++)
-        take(sim, &sim->scripts.script[k], holds(sim, &sim->scene->settings->motion[sim->scripts.script[k].motion], 0));
+        take(sim, &sim->scripts.script[k],
+             tac_motion_holds(sim->scene, &sim->scene->settings->motion[sim->scripts.script[k].motion], 0));
     tac_implicit_scripts_tell(sim);
-}
-
-/* Collective. Returns the error of a file of positions that a rank could not read. */
-static enum tac_err rows_error(const struct tac_implicit *sim)
-{
-    bool any = false;
-    for (tac_lid m = 0; m < sim->scene->settings->motion_count; m++)
-        any = any || sim->scripts.rows[m] != NULL;
-    return any ? tac_agree(sim->ctx, tac_motion_rows_error(sim->scene, sim->scripts.rows)) : TAC_OK;
 }
 
 enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from, tac_time to)
@@ -73,7 +57,7 @@ enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from,
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
         struct tac_implicit_script *s = &sim->scripts.script[k];
         const struct tac_motion *m = &sim->scene->settings->motion[s->motion];
-        const bool on = holds(sim, m, from);
+        const bool on = tac_motion_holds(sim->scene, m, from);
         if (on != s->on)
             hand_over(sim, s->vertex, on);
         take(sim, s, on);
@@ -85,7 +69,7 @@ enum tac_err tac_implicit_scripts_begin(struct tac_implicit *sim, tac_time from,
         memset(s->lambda, 0, sizeof s->lambda);
     }
     tac_implicit_scripts_tell(sim);
-    return rows_error(sim);
+    return tac_motion_rows_agree(sim->ctx, sim->scene, sim->scripts.rows);
 }
 
 void tac_implicit_scripts_push(struct tac_implicit *sim)
@@ -149,7 +133,7 @@ static enum tac_err point(struct tac_implicit *sim, bool all, bool *any)
         }
     }
     if (has_scripts(sim)) {
-        TAC_TRY(tac_implicit_over_ranks(sim, &goes, 1, MPI_INT, MPI_MAX));
+        TAC_TRY(tac_over_ranks(sim->ctx, &goes, 1, MPI_INT, MPI_MAX));
         TAC_TRY(tac_implicit_share(sim, sim->newton.p, 3, false));
     }
     *any = goes;

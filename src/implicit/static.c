@@ -7,6 +7,7 @@
  * again from the last one until nothing moves, so the term does not change the balance that is found (Rockafellar 1976,
  * the proximal point algorithm).
  */
+#include "base/exchange.h"
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ enum tac_err tac_implicit_inertia_create(struct tac_implicit *sim)
             count++;
         }
     TAC_TRY(tac_implicit_sum(sim->ctx, &sum, 1));
-    TAC_TRY(tac_implicit_over_ranks(sim, &count, 1, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(sim->ctx, &count, 1, MPI_INT64_T, MPI_SUM));
     /* Particles have no elements; in a scene without elements the scale is arbitrary. */
     const double h = sim->scale.h, usual = count > 0 ? h * h * (tac_accum_value(&sum) / (double)count) : 1;
     for (tac_lid v = 0; v < sim->owned; v++) {
@@ -99,7 +100,7 @@ enum tac_err tac_implicit_check_held(struct tac_implicit *sim)
         return TAC_OK;
     TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)s->body_count, sizeof *facts, &facts)));
     look_at_bodies(sim, facts);
-    TAC_TRY(tac_implicit_over_ranks(sim, facts, (int)s->body_count, MPI_UINT8_T, MPI_BOR));
+    TAC_TRY(tac_over_ranks(sim->ctx, facts, (int)s->body_count, MPI_UINT8_T, MPI_BOR));
     for (tac_lid b = 0; b < s->body_count && !err; b++)
         if (facts[b] == (HAS_FREE | IS_PUSHED) && (s->body_count == 1 || !(s->contact.thickness > 0)))
             err = tac_fail(sim->ctx, TAC_ERR_INPUT,
@@ -128,12 +129,12 @@ static enum tac_err check_near(struct tac_implicit *sim)
         }
     }
     all = most;
-    TAC_TRY(tac_implicit_over_ranks(sim, &all, 1, MPI_DOUBLE, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &all, 1, MPI_DOUBLE, MPI_MAX));
     if (all <= TAC_STATIC_AWAY * sim->scale.diagonal_m)
         return TAC_OK;
     if (most < all)
         far = INT64_MAX;
-    TAC_TRY(tac_implicit_over_ranks(sim, &far, 1, TAC_GID_MPI, MPI_MIN));
+    TAC_TRY(tac_over_ranks(sim->ctx, &far, 1, TAC_GID_MPI, MPI_MIN));
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "at t = %.9g s nothing holds \"%.60s\": it goes %.3g m in one increment; with integrator.scheme "
                     "\"static\" let a motion or a contact hold it, or take the scheme \"euler\"",

@@ -1,5 +1,6 @@
 /* step.c: makes one time step: it minimises the incremental potential, in parts if necessary
  * (docs/reference/implicit.md, One step; Steps that are halved). */
+#include "base/exchange.h"
 #include "implicit/parts.h"
 #include "partition/part.h"
 #include <math.h>
@@ -40,7 +41,7 @@ static enum tac_err foretell(struct tac_implicit *sim, double *ahead)
             most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(by_wind[3 * v + c]));
     }
     *ahead = fmax(most, tac_rigid_ahead(sim));
-    return tac_implicit_over_ranks(sim, ahead, 1, MPI_DOUBLE, MPI_MAX);
+    return tac_over_ranks(sim->ctx, ahead, 1, MPI_DOUBLE, MPI_MAX);
 }
 
 static enum tac_err begin(struct tac_implicit *sim)

@@ -1,5 +1,6 @@
 /* system.c: solves the linear system of a Newton step (docs/reference/implicit.md, Newton iterations). */
 #include "implicit/system.h"
+#include "base/exchange.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -128,7 +129,7 @@ enum tac_err tac_implicit_system_create(struct tac_implicit *sim)
     err = tac_alloc(sim->ctx, 1, sizeof *s, &s);
     sim->system = s; /* so that it is given back where another rank has no memory for it */
     TAC_TRY(tac_agree(sim->ctx, err));
-    TAC_TRY(tac_implicit_over_ranks(sim, &solids, 1, MPI_INT, MPI_MAX));
+    TAC_TRY(tac_over_ranks(sim->ctx, &solids, 1, MPI_INT, MPI_MAX));
     s->solids = solids;
     TAC_TRY(tac_agree(sim->ctx, make_arrays(sim, s)));
     static const char *const kind[] = {[TAC_SOLVER_INVARIANT] = "invariant", [TAC_SOLVER_PETSC] = "petsc"};

@@ -148,3 +148,39 @@ void tac_halo_destroy(struct tac_halo *halo)
     free(halo->free_slot);
     free(halo->mark);
 }
+
+/* ---- values of ghosts ---- */
+
+struct shared {
+    struct tac_halo *halo;
+    double *value;
+    size_t width;
+    tac_lid end; /* of the vertices that get one */
+};
+
+static size_t fill_values(void *self, struct tac_neighbor *n)
+{
+    const struct shared *s = self;
+    const size_t bytes = s->width * sizeof *s->value;
+    if (!tac_halo_room(s->halo, n, n->give_count * bytes + 1))
+        return 0;
+    for (size_t i = 0; i < n->give_count; i++)
+        memcpy(n->report + i * bytes, &s->value[s->width * (size_t)n->give[i]], bytes);
+    return n->give_count * bytes;
+}
+
+static void take_values(void *self, struct tac_neighbor *n)
+{
+    const struct shared *s = self;
+    const size_t bytes = s->width * sizeof *s->value;
+    TAC_CHECK(n->heard_count == n->need_count * bytes);
+    for (size_t i = 0; i < n->need_count; i++)
+        if (n->need[i] < s->end)
+            memcpy(&s->value[s->width * (size_t)n->need[i]], n->heard + i * bytes, bytes);
+}
+
+void tac_halo_share(struct tac_halo *halo, int tag, double *value, int width, tac_lid end)
+{
+    struct shared s = {halo, value, (size_t)width, end};
+    tac_halo_exchange(halo, tag, fill_values, take_values, &s);
+}

@@ -125,6 +125,8 @@ void tac_halo_link(struct tac_halo *halo);
  * empty() reads n->heard (n->heard_count bytes). A rank that is down takes part with an empty message. */
 void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self, struct tac_neighbor *n),
                        void (*empty)(void *self, struct tac_neighbor *n), void *self);
+/* Neighbours. Gets the values (V, width) of ghosts before `end` from their owners. */
+void tac_halo_share(struct tac_halo *halo, int tag, double *value, int width, tac_lid end);
 /* Local. Makes room in n->report for `bytes`; false (and down) if there is no memory. */
 bool tac_halo_room(struct tac_halo *halo, struct tac_neighbor *n, size_t bytes);
 /* Local. Does the same for any buffer of messages. */

@@ -43,3 +43,20 @@ enum tac_err tac_motion_rows_error(const struct tac_scene *scene, struct tac_kno
             err = rows[m]->err;
     return err;
 }
+
+enum tac_err tac_motion_rows_agree(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                   struct tac_knot_rows *const *rows)
+{
+    bool any = false;
+    for (tac_lid m = 0; m < scene->settings->motion_count; m++)
+        any = any || rows[m] != NULL;
+    return any ? tac_agree(ctx, tac_motion_rows_error(scene, rows)) : TAC_OK;
+}
+
+bool tac_motion_holds(const struct tac_scene *scene, const struct tac_motion *motion, tac_time t)
+{
+    if (!motion->release)
+        return true;
+    return t >= tac_scene_quanta(scene, motion->knot_t_s[0]) &&
+           (motion->knot_count == 1 || t < tac_scene_quanta(scene, motion->knot_t_s[motion->knot_count - 1]));
+}

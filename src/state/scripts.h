@@ -53,5 +53,10 @@ enum tac_err tac_motion_rows_make(struct tac_ctx *ctx, const struct tac_scene *s
 void tac_motion_rows_destroy(const struct tac_scene *scene, struct tac_knot_rows ***rows);
 /* Local. Returns the error of a file that could not be read; its vertices are where they started then. */
 enum tac_err tac_motion_rows_error(const struct tac_scene *scene, struct tac_knot_rows *const *rows);
+/* Collective. Does the same of all ranks; they do not speak where no motion has a file. */
+enum tac_err tac_motion_rows_agree(struct tac_ctx *ctx, const struct tac_scene *scene,
+                                   struct tac_knot_rows *const *rows);
+/* Local. Returns whether the motion holds its vertices at t. */
+bool tac_motion_holds(const struct tac_scene *scene, const struct tac_motion *motion, tac_time t);
 
 #endif

@@ -315,10 +315,7 @@ static void ghost_added(void *self, tac_lid v, const struct tac_ghost *ghost)
     struct tac_sim *sim = self;
     sim->state.count = sim->ranks->halo.vertices;
     sim->state.capacity = sim->ranks->halo.room;
-    sim->model->valence[v] = ghost->valence;
-    sim->model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
-    sim->model->role[v] = (uint8_t)tac_role_of(false, ghost->ever_free, ghost->scripted);
-    sim->model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
+    tac_model_add_ghost(sim->model, v, ghost);
     memcpy(sim->state.pos[v].x, ghost->start, sizeof ghost->start);
     sim->state.pos[v].t = -1;
     sim->scripts.of[v] = -1;
@@ -337,10 +334,7 @@ static bool ghost_needed(const void *self, tac_lid v)
 static void enter_arrays(struct tac_sim *sim)
 {
     struct tac_halo *halo = &sim->ranks->halo;
-    tac_halo_grows(halo, &sim->model->w_ever, sizeof *sim->model->w_ever);
-    tac_halo_grows(halo, &sim->model->valence, sizeof *sim->model->valence);
-    tac_halo_grows(halo, &sim->model->particle, sizeof *sim->model->particle);
-    tac_halo_grows(halo, &sim->model->role, sizeof *sim->model->role);
+    tac_model_grows(sim->model, halo);
     tac_halo_grows(halo, &sim->state.pos, sizeof *sim->state.pos);
     tac_halo_grows(halo, &sim->state.vel, sizeof *sim->state.vel);
     tac_halo_grows(halo, &sim->state.impulse, 3 * sizeof *sim->state.impulse);

@@ -79,49 +79,12 @@ enum tac_err tac_implicit_ghosts_refresh(struct tac_implicit *sim)
     return err ? err : tac_rigid_refresh(sim);
 }
 
-/* An array whose values at ghosts are needed. */
-struct shared {
-    struct tac_halo *halo;
-    double *value;
-    size_t width;
-    tac_lid end; /* of the vertices that it has */
-};
-
-static size_t fill_values(void *self, struct tac_neighbor *n)
-{
-    const struct shared *s = self;
-    const size_t bytes = s->width * sizeof *s->value;
-    if (!tac_halo_room(s->halo, n, n->give_count * bytes + 1))
-        return 0;
-    for (size_t i = 0; i < n->give_count; i++)
-        memcpy(n->report + i * bytes, &s->value[s->width * (size_t)n->give[i]], bytes);
-    return n->give_count * bytes;
-}
-
-static void take_values(void *self, struct tac_neighbor *n)
-{
-    const struct shared *s = self;
-    const size_t bytes = s->width * sizeof *s->value;
-    TAC_CHECK(n->heard_count == n->need_count * bytes);
-    for (size_t i = 0; i < n->need_count; i++)
-        if (n->need[i] < s->end)
-            memcpy(&s->value[s->width * (size_t)n->need[i]], n->heard + i * bytes, bytes);
-}
-
 enum tac_err tac_implicit_share(struct tac_implicit *sim, double *value, int width, bool meshed)
 {
-    struct shared s = {sim->halo, value, (size_t)width, meshed ? sim->meshed : sim->count};
     if (sim->halo == NULL)
         return TAC_OK;
-    tac_halo_exchange(sim->halo, TAG, fill_values, take_values, &s);
+    tac_halo_share(sim->halo, TAG, value, width, meshed ? sim->meshed : sim->count);
     return tac_agree(sim->ctx, sim->halo->down);
-}
-
-enum tac_err tac_implicit_over_ranks(struct tac_implicit *sim, void *value, int count, MPI_Datatype type, MPI_Op op)
-{
-    if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, value, count, type, op, sim->ctx->comm) != MPI_SUCCESS)
-        return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while ranks agreed on a step");
-    return TAC_OK;
 }
 
 /* ---- ghosts of contacts ---- */
@@ -147,15 +110,11 @@ done:
 static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
 {
     struct tac_implicit *sim = self;
-    struct tac_model *model = sim->model;
     sim->count = sim->halo->vertices;
     tac_implicit_search_grows(sim);
     if (!tac_implicit_own_inertia(sim))
         sim->inertia = sim->scene->mesh->mass; /* the array may have been reallocated */
-    model->valence[v] = ghost->valence;
-    model->w_ever[v] = ghost->ever_free ? 1 / ghost->mass : 0;
-    model->role[v] = (uint8_t)tac_role_of(false, ghost->ever_free, ghost->scripted);
-    model->particle[v] = ghost->valence == 0 && !tac_scene_inside(sim->scene, v, 0);
+    tac_model_add_ghost(sim->model, v, ghost);
 }
 
 /* ---- life ---- */
@@ -163,7 +122,6 @@ static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
 static void enter_arrays(struct tac_implicit *sim)
 {
     struct tac_halo *halo = sim->halo;
-    struct tac_model *model = sim->model;
     double **const array[] = {&sim->x, &sim->v, &sim->newton.x0, &sim->newton.p, &sim->newton.trial};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
@@ -171,10 +129,7 @@ static void enter_arrays(struct tac_implicit *sim)
         tac_halo_grows(halo, &sim->contact.area, sizeof *sim->contact.area);
     tac_halo_grows(halo, &sim->newton.held, sizeof *sim->newton.held);
     tac_halo_grows(halo, &sim->scripts.led, sizeof *sim->scripts.led);
-    tac_halo_grows(halo, &model->w_ever, sizeof *model->w_ever);
-    tac_halo_grows(halo, &model->valence, sizeof *model->valence);
-    tac_halo_grows(halo, &model->particle, sizeof *model->particle);
-    tac_halo_grows(halo, &model->role, sizeof *model->role);
+    tac_model_grows(sim->model, halo);
     tac_halo_tell(halo, (struct tac_halo_user){sim, added, NULL});
 }
 
