@@ -1,43 +1,16 @@
 /* implicit_state.c: copies the state at the end of a step into a snapshot, and back, on any number of ranks. */
 #include "base/exchange.h"
 #include "implicit/parts.h"
-#include "partition/ghosts.h"
+#include "state/step_rows.h"
 #include "state/whole_steps.h"
 #include <stdlib.h>
 
 /* ---- out ---- */
 
-#define TAC_PAST_BYTES (TAC_PAST_NUMBERS * sizeof(double))
-
-static enum tac_err collect_vertices(struct tac_implicit *sim, struct tac_vertex_rows *r)
+static struct tac_step_state state_of(const struct tac_implicit *sim)
 {
-    enum tac_err err;
-    const size_t n = (size_t)sim->owned;
-    r->count = sim->owned;
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->id, &r->id));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *r->start, &r->start));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->mass, &r->mass));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *r->x, &r->x));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *r->v, &r->v));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->t, &r->t));
-    TAC_TRY(tac_alloc(sim->ctx, 3 * n, sizeof *r->impulse, &r->impulse));
-    for (size_t i = 0; i < n; i++) {
-        r->id[i] = tac_implicit_id(sim, (tac_lid)i);
-        r->t[i] = sim->now;
-    }
-    if (n == 0)
-        goto done;
-    memcpy(r->mass, sim->scene->mesh->mass, n * sizeof *r->mass);
-    memcpy(r->start, sim->scene->mesh->x, 3 * n * sizeof *r->start);
-    memcpy(r->x, sim->x, 3 * n * sizeof *r->x);
-    memcpy(r->v, sim->v, 3 * n * sizeof *r->v);
-    memcpy(r->impulse, sim->impulse, 3 * n * sizeof *r->impulse);
-    if (sim->past == NULL)
-        goto done;
-    TAC_TRY(tac_alloc(sim->ctx, TAC_PAST_NUMBERS * n, sizeof *r->past, &r->past));
-    memcpy(r->past, sim->past, n * TAC_PAST_BYTES);
-done:
-    return err;
+    return (struct tac_step_state){
+        .owned = sim->owned, .id = sim->id, .x = sim->x, .v = sim->v, .impulse = sim->impulse, .past = sim->past};
 }
 
 static enum tac_err collect_scripts(struct tac_implicit *sim, struct tac_checkpoint *c)
@@ -63,19 +36,11 @@ done:
 static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const struct tac_local_mesh *m = sim->scene->mesh;
-    const struct tac_part *part = m->part;
-    c->now = sim->now;
+    const struct tac_step_state state = state_of(sim);
     c->has_past = sim->past != NULL;
     c->trajectory.has_script_force = 1;
     c->trajectory.level = sim->level;
-    c->trajectory.generation = TAC_TRAJECTORY_GENERATION;
-    c->vertex_total = part ? part->vertex_total : m->vertex_count;
-    c->triangle_total = part ? part->triangle_total : m->triangle_count;
-    c->segment_total = part ? part->segment_total : m->segment_count;
-    c->tetrahedron_total = part ? part->tetrahedron_total : m->tetrahedron_count;
-    TAC_TRY(collect_vertices(sim, &c->vertices));
-    TAC_TRY(tac_mesh_rows_collect(sim->ctx, sim->scene, &c->mesh));
+    TAC_TRY(tac_step_rows_out(sim->ctx, sim->scene, sim->now, &state, c));
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
     if (sim->rigid.count > 0)
@@ -121,82 +86,15 @@ done:
 
 /* ---- in ---- */
 
-struct vertex {
-    tac_gid id;
-    double x[3], v[3], impulse[3], past[TAC_PAST_NUMBERS];
-};
-
-/* Collective. Finds the owners of all vertices that the rows name, in the order of the rows; *owner is owned by the
- * caller. */
-static enum tac_err find_owners(struct tac_implicit *sim, const struct tac_checkpoint *c, int32_t **owner)
-{
-    enum tac_err err;
-    const struct tac_part *part = sim->scene->mesh->part;
-    const size_t count = (size_t)c->vertices.count + (size_t)c->script_count + (size_t)c->rigid.count +
-                         tac_element_rows_vertices(c, NULL);
-    tac_gid *wanted = NULL;
-    size_t n = 0;
-    err = tac_alloc(sim->ctx, count, sizeof *wanted, &wanted);
-    err = err ? err : tac_alloc(sim->ctx, count, sizeof **owner, owner);
-    TAC_TRY(tac_agree(sim->ctx, err));
-    for (tac_lid k = 0; k < c->vertices.count; k++)
-        wanted[n++] = c->vertices.id[k];
-    for (tac_lid k = 0; k < c->script_count; k++)
-        wanted[n++] = c->script[k].vertex;
-    for (tac_lid k = 0; k < c->rigid.count; k++)
-        wanted[n++] = c->rigid.row[k].vertex;
-    tac_element_rows_vertices(c, wanted + n);
-    if (part != NULL)
-        TAC_TRY(tac_owners_find(sim->ctx, part->vertex_total, sim->owned, sim->id, NULL, count, wanted, *owner));
-done:
-    free(wanted);
-    return err;
-}
-
-static tac_lid own_vertex(const struct tac_implicit *sim, tac_gid id)
-{
-    return sim->id != NULL ? tac_id_find(sim->id, sim->owned, id) : id >= 0 && id < sim->owned ? (tac_lid)id : -1;
-}
-
-static enum tac_err take_vertices(struct tac_implicit *sim, const struct tac_vertex_rows *r, const int32_t *owner)
-{
-    enum tac_err err;
-    struct vertex *row = NULL, *mine = NULL;
-    size_t total = 0;
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)r->count, sizeof *row, &row));
-    for (size_t k = 0; k < (size_t)r->count; k++) {
-        row[k].id = r->id[k];
-        memcpy(row[k].x, &r->x[3 * k], sizeof row[k].x);
-        memcpy(row[k].v, &r->v[3 * k], sizeof row[k].v);
-        memcpy(row[k].impulse, &r->impulse[3 * k], sizeof row[k].impulse);
-        if (r->past != NULL)
-            memcpy(row[k].past, &r->past[TAC_PAST_NUMBERS * k], sizeof row[k].past);
-    }
-done:
-    err = tac_distribute(sim->ctx, err, (size_t)r->count, owner, row, sizeof *row, &mine, &total);
-    for (size_t k = 0; k < total && !err; k++) {
-        const tac_lid own = own_vertex(sim, mine[k].id);
-        TAC_CHECK(own >= 0);
-        const size_t v = (size_t)own;
-        memcpy(&sim->x[3 * v], mine[k].x, sizeof mine[k].x);
-        memcpy(&sim->v[3 * v], mine[k].v, sizeof mine[k].v);
-        memcpy(&sim->impulse[3 * v], mine[k].impulse, sizeof mine[k].impulse);
-        if (sim->past != NULL)
-            memcpy(&sim->past[TAC_PAST_NUMBERS * v], mine[k].past, sizeof mine[k].past);
-    }
-    free(row);
-    free(mine);
-    return err;
-}
-
 static enum tac_err take_scripts(struct tac_implicit *sim, const struct tac_checkpoint *c, const int32_t *owner)
 {
+    const struct tac_step_state state = state_of(sim);
     struct tac_script_state *mine = NULL;
     size_t total = 0;
     enum tac_err err =
         tac_distribute(sim->ctx, TAC_OK, (size_t)c->script_count, owner, c->script, sizeof *mine, &mine, &total);
     for (size_t k = 0; k < total && !err; k++) {
-        const tac_lid v = own_vertex(sim, mine[k].vertex);
+        const tac_lid v = tac_step_vertex(&state, mine[k].vertex);
         struct tac_implicit_script *s = v >= 0 ? tac_implicit_script(sim, v) : NULL;
         if (s == NULL) {
             err = tac_fail(sim->ctx, TAC_ERR_INPUT,
@@ -235,9 +133,10 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
 static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
     enum tac_err err;
+    const struct tac_step_state state = state_of(sim);
     int32_t *owner = NULL;
-    TAC_TRY(find_owners(sim, c, &owner));
-    TAC_TRY(take_vertices(sim, &c->vertices, owner));
+    TAC_TRY(tac_step_rows_owners(sim->ctx, sim->scene, &state, c, &owner));
+    TAC_TRY(tac_step_rows_in(sim->ctx, &c->vertices, owner, &state));
     TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
     TAC_TRY(tac_rigid_rows_in(sim, c, owner + c->vertices.count + c->script_count));
     TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count + c->rigid.count));
