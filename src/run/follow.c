@@ -167,6 +167,15 @@ static void add_joint(const struct tac_looking *l, tac_lid index, struct tac_acc
     }
 }
 
+/* A line of reactions.csv. whole: the number of the body, and how many vertices are held; value (12). */
+static enum tac_err write_reaction(struct tac_ctx *ctx, const struct tac_looking *l, const char *name,
+                                   const int64_t whole[2], const double *value, struct tac_follow_lines *lines)
+{
+    const struct tac_follow_row row = {
+        .t_s = tac_follow_seconds(l), .name = name, .whole = whole, .wholes = 2, .value = value, .values = 12};
+    return tac_follow_line(ctx, lines, &row);
+}
+
 /* Joint i has the number -1 - i in the column of bodies. */
 static enum tac_err write_joints(struct tac_ctx *ctx, const struct tac_looking *l, const struct tac_accum *sum,
                                  struct tac_follow_lines *lines)
@@ -180,13 +189,7 @@ static enum tac_err write_joints(struct tac_ctx *ctx, const struct tac_looking *
             value[c] = tac_accum_value(&sum[CONTACT + c]);
             value[3 + c] = tac_accum_value(&sum[MOMENT + c]);
         }
-        const struct tac_follow_row row = {.t_s = tac_follow_seconds(l),
-                                           .name = settings->joint[i].name,
-                                           .whole = whole,
-                                           .wholes = 2,
-                                           .value = value,
-                                           .values = 12};
-        TAC_TRY(tac_follow_line(ctx, lines, &row));
+        TAC_TRY(write_reaction(ctx, l, settings->joint[i].name, whole, value, lines));
     }
 done:
     return err;
@@ -211,13 +214,7 @@ static enum tac_err add_reactions(struct tac_ctx *ctx, const struct tac_looking 
             value[6 + c] = tac_accum_value(&s[CONTACT + c]);
             value[9 + c] = tac_accum_value(&s[ELASTIC + c]);
         }
-        const struct tac_follow_row row = {.t_s = tac_follow_seconds(l),
-                                           .name = settings->body[b].name,
-                                           .whole = whole,
-                                           .wholes = 2,
-                                           .value = value,
-                                           .values = 12};
-        TAC_TRY(tac_follow_line(ctx, lines, &row));
+        TAC_TRY(write_reaction(ctx, l, settings->body[b].name, whole, value, lines));
     }
 done:
     return err;

@@ -73,6 +73,15 @@ done:
     return err;
 }
 
+static enum tac_err open_file(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from)
+{
+    cache->file = H5Fopen(cache->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (cache->file >= 0)
+        return TAC_OK;
+    return tac_fail(ctx, TAC_ERR_INPUT, "%s%s: cannot be opened as HDF5; the file is damaged, cut off or being written",
+                    from, cache->path);
+}
+
 enum tac_err tac_point_cache_open_hdf5(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from)
 {
     const struct silence quiet = begin_silence();
@@ -80,11 +89,7 @@ enum tac_err tac_point_cache_open_hdf5(struct tac_ctx *ctx, struct tac_point_cac
     hid_t time = -1, position = -1;
     size_t size;
     enum tac_err err = TAC_OK;
-    cache->file = H5Fopen(cache->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (cache->file < 0)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
-                         "%s%s: cannot be opened as HDF5; the file is damaged, cut off or being written", from,
-                         cache->path));
+    TAC_TRY(open_file(ctx, cache, from));
     TAC_TRY(open_set(ctx, cache, from, "time", 1, times, &time, &size));
     TAC_TRY(open_set(ctx, cache, from, "position", 3, dims, &position, &size));
     cache->set = position;
@@ -138,11 +143,7 @@ static enum tac_err read_all(struct tac_ctx *ctx, struct tac_point_cache *cache,
     hid_t set = -1;
     size_t size;
     enum tac_err err = TAC_OK;
-    cache->file = H5Fopen(cache->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (cache->file < 0)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT,
-                         "%s%s: cannot be opened as HDF5; the file is damaged, cut off or being written", from,
-                         cache->path));
+    TAC_TRY(open_file(ctx, cache, from));
     TAC_TRY(open_set(ctx, cache, from, "position", 2, dims, &set, &size));
     *vertices = (int64_t)dims[0];
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)dims[0], sizeof **x, x));
