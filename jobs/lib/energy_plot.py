@@ -6,7 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from rundir import read_energy, read_units
+from run_units import read_units
+from rundir import read_energy
 
 INK, PALE = "#3b4148", "#d9dce0"
 LINES = [  # column, name, colour, style, width

@@ -2,7 +2,6 @@
 import argparse
 import csv
 import fnmatch
-import json
 import math
 import os
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 import sys
 
 from problem import Problem
+from run_units import read_units
 
 ABOUT = """\
 Draws columns of energy.csv, steps.csv, reactions.csv and histories.csv over time. A KEY is a column of energy.csv
@@ -79,16 +79,6 @@ def read_run(folder):
     if not curves:
         raise Problem("%s has no rows yet" % os.path.join(folder, "energy.csv"))
     return curves
-
-
-def read_units(folder):
-    units = {"length": "m", "mass": "kg", "time": "s", "force": "N", "energy": "J"}
-    try:
-        with open(os.path.join(folder, "status.json"), encoding="utf-8") as file:
-            units.update(json.load(file).get("units") or {})
-    except (OSError, ValueError, AttributeError):
-        pass  # a run without a status is drawn all the same
-    return units
 
 
 def unit_of(key, units):

@@ -24,7 +24,8 @@ from PIL import Image
 import render
 from energy_plot import INK, draw_energy, dress
 from problem import Problem, standard_program
-from rundir import Run, read_energy, read_units
+from run_units import read_units
+from rundir import Run, read_energy
 
 ABOUT = """\
 Writes DIR/report.html: the run's state, scene and parameters, a picture and a short movie, energies and the book,

@@ -1,7 +1,9 @@
 /* joint_pairs.c: the pairs of points that joints hold together, and the parameters of their layers. */
 #include "contact/joint_pairs.h"
+#include "base/compare.h"
 #include "contact/principal.h"
 #include "scene/period.h"
+#include <stdlib.h>
 
 /* The layers of a pair act from where its points lie on each other, but for this part: there a pair is silent, whatever
  * is rounded, and its direction is known where it is not. */
@@ -10,15 +12,9 @@ static const double SILENT = 1 - 0x1p-10;
 /* Which point is this vertex of the scene? NULL: none that only joints have. */
 static const struct tac_joint_anchor *find_anchor(const struct tac_settings *s, tac_gid vertex)
 {
-    tac_lid low = 0, high = s->anchor_count;
-    while (low < high) {
-        const tac_lid middle = low + (high - low) / 2;
-        if (s->anchor[middle].vertex < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->anchor_count && s->anchor[low].vertex == vertex ? &s->anchor[low] : NULL;
+    if (s->anchor_count == 0)
+        return NULL;
+    return bsearch(&vertex, s->anchor, (size_t)s->anchor_count, sizeof *s->anchor, tac_compare_int64);
 }
 
 tac_lid tac_joint_of(const struct tac_scene *scene, const tac_lid v[2], int *pair)

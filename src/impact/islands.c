@@ -1,16 +1,8 @@
-/* islands.c: union-find over bodies; the smaller number is the root, so the result depends on the rows alone. */
+/* islands.c: joins bodies that rows link; the result depends on the rows alone. */
 #include "impact/islands.h"
+#include "base/roots.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int32_t root_of(int32_t *parent, int32_t b)
-{
-    while (parent[b] != b) {
-        parent[b] = parent[parent[b]];
-        b = parent[b];
-    }
-    return b;
-}
 
 static int32_t any_body(const struct tac_impact_row *row)
 {
@@ -39,10 +31,8 @@ static void link_bodies(struct tac_islands *s, const struct tac_impact_row *row,
             }
     for (size_t k = 0; k < n; k++) {
         const struct tac_impact_row *r = &row[list[k]];
-        if (r->body[0] < 0 || r->body[1] < 0)
-            continue;
-        const int32_t a = root_of(s->parent, r->body[0]), b = root_of(s->parent, r->body[1]);
-        s->parent[a > b ? a : b] = a > b ? b : a;
+        if (r->body[0] >= 0 && r->body[1] >= 0)
+            tac_root_join(s->parent, r->body[0], r->body[1]);
     }
 }
 
@@ -55,7 +45,7 @@ enum tac_err tac_islands_make(struct tac_ctx *ctx, struct tac_islands *s, size_t
     link_bodies(s, row, list, n);
     memset(s->begin, 0, (n + 2) * sizeof *s->begin);
     for (size_t k = 0; k < n; k++) {
-        int32_t *number = &s->number[root_of(s->parent, any_body(&row[list[k]]))];
+        int32_t *number = &s->number[tac_root(s->parent, any_body(&row[list[k]]))];
         if (*number < 0)
             *number = (int32_t)s->count++;
         s->begin[*number + 2]++;
@@ -63,7 +53,7 @@ enum tac_err tac_islands_make(struct tac_ctx *ctx, struct tac_islands *s, size_t
     for (size_t i = 2; i < s->count + 2; i++)
         s->begin[i] += s->begin[i - 1];
     for (size_t k = 0; k < n; k++) /* begin[i + 1] goes from the start of island i to its end */
-        s->order[s->begin[s->number[root_of(s->parent, any_body(&row[list[k]]))] + 1]++] = list[k];
+        s->order[s->begin[s->number[tac_root(s->parent, any_body(&row[list[k]]))] + 1]++] = list[k];
 done:
     return err;
 }

@@ -1,13 +1,6 @@
 /* connected.c: finds the connected parts of a mesh. */
 #include "mesh/connected.h"
-
-/* The lowest vertex that is known of a part; halves the way there. */
-static tac_lid lowest(tac_lid *root, tac_lid v)
-{
-    while (root[v] != v)
-        v = root[v] = root[root[v]];
-    return v;
-}
+#include "base/roots.h"
 
 void tac_connected_begin(tac_lid n, tac_lid *root)
 {
@@ -20,8 +13,7 @@ void tac_connected_join(tac_lid *root, tac_lid first, tac_lid count, int width, 
     for (tac_lid e = 0; e < count; e++)
         for (int k = 1; k < width; k++) {
             const tac_lid *v = vertex + (size_t)width * (size_t)e;
-            const tac_lid a = lowest(root, v[0] - first), b = lowest(root, v[k] - first);
-            root[a < b ? b : a] = a < b ? a : b;
+            tac_root_join(root, v[0] - first, v[k] - first);
         }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""collisions.py [--only WORD] [--keep DIR]: what programs for rigid bodies are tested with, as a table of cases, each passed or told.
+"""collisions.py [--only WORD] [--keep DIR]: what programs for rigid bodies are tested with, as a table of cases, each passed or reported.
 
     jobs/experiments/bodies/collisions.py
 
@@ -255,12 +255,12 @@ def judge(folder, make):
     done = subprocess.run([TACTUS, "run", path, "-o", out, "--overwrite", "--quiet", "--record"], capture_output=True, text=True)
     if done.returncode:
         return f"code {done.returncode}: {done.stderr.strip().splitlines()[-1]}", 0
-    told = json.loads(subprocess.run([TACTUS, "audit", out, "--json"], capture_output=True, text=True).stdout)
+    report = json.loads(subprocess.run([TACTUS, "audit", out, "--json"], capture_output=True, text=True).stdout)
     result = Run(out)
     with open(os.path.join(out, "run.json")) as file:
         wall_s = json.load(file)["wall_s"]
-    if told["pieces"]["crossing"] or told["pieces"]["open"] or told["start_crossing"]:
-        return f"the audit finds {told['pieces']['crossing']} crossings and {told['pieces']['open']} open pieces", wall_s
+    if report["pieces"]["crossing"] or report["pieces"]["open"] or report["start_crossing"]:
+        return f"the audit finds {report['pieces']['crossing']} crossings and {report['pieces']['open']} open pieces", wall_s
     gained = max(row["total"] for row in result.energy) - result.energy[0]["total"]
     if gained > .02 * max(max(row["kinetic"] for row in result.energy), result.energy[-1]["dissipated"]):
         return f"gains {gained:.3g} J", wall_s

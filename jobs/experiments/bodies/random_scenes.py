@@ -152,14 +152,14 @@ def judge(folder, seed, build, seconds, ranks):
         wrong.append(f"code {code}: {text[-300:]}")
     if code != 0:
         return wrong, code, scene, said[:1]
-    proof, told = call(["audit", one, "--json"])
-    told = json.loads(told[told.index("{"):]) if proof in (0, 1) else None
-    if told is None or told["pieces"]["crossing"] or told["pieces"]["open"] or told["start_crossing"]:
+    proof, report = call(["audit", one, "--json"])
+    report = json.loads(report[report.index("{"):]) if proof in (0, 1) else None
+    if report is None or report["pieces"]["crossing"] or report["pieces"]["open"] or report["start_crossing"]:
         wrong.append(f"the audit ends with {proof}")
     with open(os.path.join(one, "run.json")) as file:
-        told = json.load(file)
-    residual = told["book_residual"]
-    worked = told["counters"]["committed"]["penalty"] > 0  # else all works are rounding, and so is their sum
+        report = json.load(file)
+    residual = report["book_residual"]
+    worked = report["counters"]["committed"]["penalty"] > 0  # else all works are rounding, and so is their sum
     if residual is not None and worked and not abs(residual) < 1e-9:
         wrong.append(f"the book is open by {residual:g}")
     for way in range(3 if "integrator" in scene else 2):

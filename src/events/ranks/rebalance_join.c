@@ -6,6 +6,7 @@
  * long as some thousand messages. */
 #include "events/ranks/rebalance_join.h"
 #include "base/exchange.h"
+#include "base/roots.h"
 #include "events/windows/windows.h"
 #include "partition/part.h"
 #include <stdlib.h>
@@ -84,13 +85,6 @@ done:
     return err;
 }
 
-static tac_lid root_of(const struct join *j, tac_lid v)
-{
-    while (j->root[v] != v)
-        v = j->root[v];
-    return v;
-}
-
 /* Local. Finds the clusters; the root of a cluster is its lowest vertex. */
 static enum tac_err find_clusters(struct tac_ctx *ctx, struct join *j)
 {
@@ -101,10 +95,8 @@ static enum tac_err find_clusters(struct tac_ctx *ctx, struct join *j)
     TAC_TRY(tac_alloc(ctx, j->ids, sizeof *j->owner, &j->owner));
     for (size_t k = 0; k < j->ids; k++)
         j->root[k] = (tac_lid)k;
-    for (size_t k = 0; k < 4 * j->count; k++) {
-        const tac_lid a = root_of(j, j->place[k]), b = root_of(j, j->place[k - k % 4]);
-        j->root[a > b ? a : b] = a < b ? a : b;
-    }
+    for (size_t k = 0; k < 4 * j->count; k++)
+        tac_root_join(j->root, j->place[k], j->place[k - k % 4]);
 done:
     return err;
 }
@@ -126,7 +118,7 @@ enum tac_err tac_rebalance_join(struct tac_sim *sim, struct tac_pieces *pieces)
     for (size_t k = 0; k < j.ids; k++) {
         const tac_lid v = tac_id_find(pieces->vertex_id, pieces->vertex_count, j.id[k]);
         if (v >= 0)
-            pieces->owner[v] = j.owner[root_of(&j, (tac_lid)k)];
+            pieces->owner[v] = j.owner[tac_root(j.root, (tac_lid)k)];
     }
 done:
     free_join(&j);

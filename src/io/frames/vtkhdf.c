@@ -9,6 +9,7 @@
 #include "base/create.h"
 #include "io/frames/frames.h"
 #include "io/frames/vtkhdf.h"
+#include "io/h5/h5.h"
 
 enum { SLAB = 1 << 15, VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10 };
 
@@ -60,17 +61,6 @@ static bool put_starts(const struct grid *g, hid_t group, const char *name, int 
 
 /* ---- attributes ---- */
 
-static bool put_attribute(hid_t object, const char *name, hid_t type, hid_t space, const void *value)
-{
-    const hid_t id = space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : (hid_t)-1;
-    bool ok = id >= 0 && H5Awrite(id, type, value) >= 0;
-    if (id >= 0)
-        ok = H5Aclose(id) >= 0 && ok;
-    if (space >= 0)
-        H5Sclose(space);
-    return ok;
-}
-
 /* The type is a string of fixed length in ASCII, as the specification wants it. */
 static bool put_attributes(const struct grid *g)
 {
@@ -78,9 +68,10 @@ static bool put_attributes(const struct grid *g)
     const int64_t version[2] = {2, 0};
     const hid_t text = H5Tcopy(H5T_C_S1);
     bool ok = text >= 0 && H5Tset_size(text, strlen(kind)) >= 0 && H5Tset_strpad(text, H5T_STR_NULLPAD) >= 0 &&
-              put_attribute(g->root, "Type", text, H5Screate(H5S_SCALAR), kind) &&
-              put_attribute(g->root, "Version", H5T_NATIVE_INT64, H5Screate_simple(1, (hsize_t[]){2}, NULL), version) &&
-              put_attribute(g->steps, "NSteps", H5T_NATIVE_INT64, H5Screate(H5S_SCALAR), &g->of->count);
+              tac_h5_put_attribute(g->root, "Type", text, H5Screate(H5S_SCALAR), kind) &&
+              tac_h5_put_attribute(g->root, "Version", H5T_NATIVE_INT64, H5Screate_simple(1, (hsize_t[]){2}, NULL),
+                                   version) &&
+              tac_h5_put_attribute(g->steps, "NSteps", H5T_NATIVE_INT64, H5Screate(H5S_SCALAR), &g->of->count);
     if (text >= 0)
         H5Tclose(text);
     return ok;

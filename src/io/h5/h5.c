@@ -88,6 +88,17 @@ bool tac_h5_read_rows(hid_t dataset, hid_t type, int columns, int64_t begin, int
     return ok;
 }
 
+bool tac_h5_put_attribute(hid_t object, const char *name, hid_t type, hid_t space, const void *value)
+{
+    const hid_t id = space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : (hid_t)-1;
+    bool ok = id >= 0 && H5Awrite(id, type, value) >= 0;
+    if (id >= 0)
+        ok = H5Aclose(id) >= 0 && ok;
+    if (space >= 0)
+        H5Sclose(space);
+    return ok;
+}
+
 bool tac_h5_put_text(hid_t object, const char *name, const char *value)
 {
     enum { LONGEST = 4096 }; /* an object header holds 64 KiB of attributes */

@@ -27,6 +27,9 @@ hid_t tac_h5_open_read(const char *path);
  * of `type`; count may be 0. False if they cannot be read. */
 bool tac_h5_read_rows(hid_t dataset, hid_t type, int columns, int64_t begin, int64_t count, void *data);
 
+/* Collective over the file's ranks. Writes an attribute, and closes `space`, which may be negative; false on failure.
+ */
+bool tac_h5_put_attribute(hid_t object, const char *name, hid_t type, hid_t space, const void *value);
 /* Collective over the file's ranks. Writes a fixed-length UTF-8 attribute; false on failure. */
 bool tac_h5_put_text(hid_t object, const char *name, const char *value);
 

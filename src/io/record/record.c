@@ -2,6 +2,7 @@
 #include "io/record/record.h"
 #include "base/exchange.h"
 #include "io/frames/frames.h"
+#include "io/h5/h5.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,19 +257,6 @@ done:
     return err;
 }
 
-static bool put_attribute(hid_t object, const char *name, hid_t type, const void *value)
-{
-    hid_t space = H5Screate(H5S_SCALAR), id = -1;
-    if (space >= 0)
-        id = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = id >= 0 && H5Awrite(id, type, value) >= 0;
-    if (id >= 0)
-        ok = H5Aclose(id) >= 0 && ok;
-    if (space >= 0)
-        H5Sclose(space);
-    return ok;
-}
-
 enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scene, const char *dir,
                                struct tac_record **out)
 {
@@ -282,7 +270,8 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
     TAC_TRY(tac_frames_handle(ctx, dir, "record.h5", true, &r->file));
     TAC_TRY(tac_frames_new_file(ctx, r->file, scene, TAC_RECORD_FORMAT, "record"));
     TAC_TRY(tac_frames_group(ctx, r->file, r->file->file, "partial", "a new file", &partial));
-    bool ok = partial < 0 || put_attribute(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE, &r->quantum_s);
+    bool ok = partial < 0 || tac_h5_put_attribute(r->file->frames, "quantum_s", H5T_NATIVE_DOUBLE,
+                                                  H5Screate(H5S_SCALAR), &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
     TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));

@@ -2,24 +2,10 @@
 
 import csv
 import os
-import subprocess
+import sys
 
-TACTUS = os.environ["TACTUS"]
-failures = []
-
-
-def check(ok, what, text=""):
-    """Tells whether something is as it must be; text: of the program, told where it is not."""
-    print(("ok      " if ok else "FAILED  ") + what + ("\n" + text if text and not ok else ""))
-    if not ok:
-        failures.append(what)
-
-
-def call(*words, ranks=1, **environment):
-    """The exit code and the output of the program on so many ranks."""
-    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
-    return done.returncode, done.stdout
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "implicit"))
+from program import TACTUS, call, check, failures  # noqa: E402, F401
 
 
 def table(folder, name):
