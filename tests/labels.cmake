@@ -23,7 +23,7 @@ set(TACTUS_LABEL_release
   # Whole runs on several ranks; implicit_closed_forms and implicit_refusals run the same code there.
   implicit_equality implicit_presses implicit_benchmarks implicit_benchmarks_default implicit_pressure record_salvage
   # About the package and not about the library: python_stepping, python_faults and python_arrays load the library there.
-  python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema
+  python_blender python_doctests python_examples python_headers python_left python_package python_reading python_schema python_wheel
   # Whole runs of some minutes there; fuzz_check, check_* and scene_* run the code that doubts a scene.
   scene_doubts scene_plausible)
 if(TACTUS_SANITIZE)
