@@ -4,6 +4,7 @@
  * touch. The remaining pairs of features are computed four of one type side by side (geometry/distance_four.h).
  */
 #include "broadphase/candidates_search.h"
+#include "contact/flat.h"
 #include "geometry/distance_four.h"
 #include "geometry/sweep.h"
 #include <string.h>
@@ -25,7 +26,8 @@ static enum tac_err pass_pair_on(struct tac_search *search, enum tac_pair_type t
                                  const struct tac_waiting_pair *pair, const struct look *look)
 {
     struct tac_form form;
-    tac_model_thickness(search->view->model, pair->v[0], pair->v[tac_pair_first(type)], look->start, &form);
+    const double start = tac_flat_start(search->view->scene, type, pair->v, look->start);
+    tac_model_thickness(search->view->model, pair->v[0], pair->v[tac_pair_first(type)], start, &form);
     const double first = form.radius + form.thickness * search->view->margin, room = look->room - first;
     /* The share of the rest of the lifetime before which the pair cannot touch. */
     const double wait = room <= 0 ? 0 : room / look->travel;
@@ -237,7 +239,8 @@ static enum tac_err consider_pair(struct tac_search *search, enum tac_pair_type 
         pair.v[i] = i < first ? va[i] : vb[i - first];
         w += view->model->w_ever[pair.v[i]];
     }
-    if (w == 0 || !is_ours(view, type, pair.v))
+    if (w == 0 || !is_ours(view, type, pair.v) ||
+        tac_flat_omits(view->scene, view->model->w_ever, type, pair.v))
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)

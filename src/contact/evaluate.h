@@ -7,6 +7,7 @@
 #ifndef TACTUS_CONTACT_EVALUATE_H
 #define TACTUS_CONTACT_EVALUATE_H
 
+#include "contact/flat.h"
 #include "contact/pairs/active.h"
 
 /* Is the pair certainly silent, in the arithmetic of its tick?  The two primitives' extents along the last normal
@@ -54,6 +55,8 @@ static inline void tac_pair_evaluate(struct tac_pair *p, const double x[4][3], s
         for (int c = 0; c < 3; c++)
             size += fabs(x[k][c] - x[0][c]);
     tac_pair_evaluated(p, g, 0x1p-44 * size);
+    if (p->flat && tac_flat_beyond(p->flat, x, &g->near))
+        g->mollifier = 0;
     (void)gradient;
 }
 

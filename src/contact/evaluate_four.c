@@ -95,6 +95,17 @@ TAC_FOUR_INLINE void tell(const struct tac_near_four *four, int l, struct tac_ne
         near->n[k] = four->n[k][l];
 }
 
+/* The rule of flat parts, for one of four pairs. */
+static void pass_over(const struct tac_pair *p, const tac_four x[4][3], int l, struct tac_pair_geometry *g)
+{
+    double y[4][3];
+    for (int k = 0; k < 4; k++)
+        for (int c = 0; c < 3; c++)
+            y[k][c] = x[k][c][l];
+    if (tac_flat_beyond(p->flat, (const double(*)[3])y, &g->near))
+        g->mollifier = 0;
+}
+
 TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *state, const struct tac_scripts *scripts,
                                               struct tac_pair *const p[4], const double silent_over[4], double bound[4],
                                               tac_time t, struct tac_pair_geometry *const g[4])
@@ -132,6 +143,8 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
                 tac_near_vertex_triangle(y, &q->near);
         }
         tac_pair_evaluated(p[l], q, guard[l]);
+        if (p[l]->flat)
+            pass_over(p[l], x, l, q);
         if (__builtin_expect(!(guard[l] < ASTRAY), 0))
             evaluate_alone(state, scripts, p[l], t, q);
     }

@@ -1,5 +1,6 @@
 /* model.c: the model of penalty layers: the tables of eta(l) and r(l), the pairs' own thicknesses, and the periods and
  * layer groups of their layers (docs/explanation/method.md, Penalty layers; ACM 2009, section 4). */
+#include "contact/flat.h"
 #include "contact/joint_pairs.h"
 #include "contact/principal.h"
 #include "partition/part.h"
@@ -319,6 +320,8 @@ bool tac_model_is_pair(const struct tac_model *m, enum tac_pair_type type, const
         for (int j = first; j < n; j++)
             if (v[i] == v[j])
                 return false;
+    if (tac_flat_omits(s, m->w_ever, type, v))
+        return false;
     tac_lid a = s->mesh->vertex_body[v[0]], b = s->mesh->vertex_body[v[first]];
     if (a == b)
         return s->settings->body[a].self_contact &&
@@ -391,7 +394,7 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     }
     tac_model_gather(m, type, v, x);
     tac_near_pair(type, x, &near);
-    tac_model_thickness(m, v[0], v[first], near.d, form);
+    tac_model_thickness(m, v[0], v[first], tac_flat_start(s, type, v, near.d), form);
     form->law = tac_model_law(m, v[0], v[first]);
     form->stiffness = form->law->stiffness;
     double pairs = pairs_counted(m, form->law, va, vb);

@@ -1,10 +1,12 @@
 /* sim.c: makes and destroys a simulation, advances it without contact, and reports a simulation that cannot go on. */
 #include "base/recorder.h"
+#include "contact/flat.h"
 #include "contact/friction.h"
 #include "events/ranks/immovable.h"
 #include "events/ranks/ranks.h"
 #include "events/rigid/motor_ticks.h"
 #include "events/rigid/rigid_motion.h"
+#include "events/windows/flat_starts.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
 #include "state/spin.h"
@@ -204,6 +206,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->books.losses_known = true;
     sim->state.owned = tac_scene_owned(scene);
     sim->state.count = sim->state.capacity = scene->mesh->vertex_count;
+    TAC_TRY(tac_agree(ctx, tac_flat_create(ctx, scene)));
     TAC_TRY(tac_agree(ctx, tac_elastic_create(ctx, scene, &sim->elastic)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));
     sim->contact = sim->model->layer_count > 0;
@@ -222,6 +225,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     tac_scripts_apply(sim);
     TAC_TRY(tac_agree(ctx, tac_scripts_error(sim)));
     sim->books.kinetic_start = tac_sim_kinetic(sim);
+    TAC_TRY(tac_flat_starts(sim));
     TAC_TRY(tac_agree(ctx, sim->find.table->create(sim)));
 done:
     if (err)

@@ -58,6 +58,7 @@ struct tac_ghost {
     int32_t owner;
     tac_lid body, valence;
     uint8_t ever_free, scripted, unused[2];
+    struct tac_flat flat; /* in a scene with flat parts */
 };
 /* An array with an entry for each vertex: where its pointer is, and the size of an entry. */
 struct tac_halo_array {

@@ -72,6 +72,8 @@ enum tac_err tac_halo_create(struct tac_ctx *ctx, struct tac_scene *local, bool 
     tac_halo_grows(halo, &local->mesh->mass, sizeof *local->mesh->mass);
     tac_halo_grows(halo, &local->mesh->ever_free, sizeof *local->mesh->ever_free);
     tac_halo_grows(halo, &local->mesh->vertex_body, sizeof *local->mesh->vertex_body);
+    if (local->mesh->flat != NULL)
+        tac_halo_grows(halo, &local->mesh->flat, sizeof *local->mesh->flat);
     tac_halo_grows(halo, &part->vertex_id, sizeof *part->vertex_id);
     tac_halo_grows(halo, &part->owner, sizeof *part->owner);
     tac_halo_grows(halo, &part->valence, sizeof *part->valence);
@@ -142,6 +144,8 @@ void tac_ghost_describe(const struct tac_scene *local, tac_lid v, struct tac_gho
     ghost->valence = local->mesh->part->valence[v];
     ghost->ever_free = local->mesh->ever_free[v];
     ghost->scripted = local->mesh->part->scripted[v];
+    if (local->mesh->flat != NULL)
+        ghost->flat = local->mesh->flat[v];
 }
 
 enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost, tac_lid *out)
@@ -169,6 +173,8 @@ enum tac_err tac_ghost_add(struct tac_halo *halo, const struct tac_ghost *ghost,
     s->mesh->mass[i] = ghost->mass;
     s->mesh->ever_free[i] = ghost->ever_free;
     s->mesh->vertex_body[i] = ghost->body;
+    if (s->mesh->flat != NULL)
+        s->mesh->flat[i] = ghost->flat;
     for (size_t k = 0; k < halo->user_count; k++)
         if (halo->user[k].added)
             halo->user[k].added(halo->user[k].self, v, ghost);

@@ -36,6 +36,20 @@ struct tac_part {
                          edge_triangle and edge_segment are -1 also where the element is not local */
 };
 
+/* What a vertex is in the flat parts of a surface (contact/flat.h). */
+enum tac_flat_place {
+    TAC_FLAT_NOWHERE, /* in none */
+    TAC_FLAT_RIM,     /* on the rim of one: some of its edges lie inside a flat part */
+    TAC_FLAT_INSIDE   /* all of its edges do */
+};
+enum { TAC_FLAT_CHORDS = 3 };
+struct tac_flat {
+    uint8_t place;                   /* enum tac_flat_place */
+    tac_lid chords;                  /* how many of the next there are */
+    tac_lid chord[TAC_FLAT_CHORDS];  /* of a vertex on a rim: ids of others on it, to which an edge inside leads */
+    double start;                    /* least distance at the start to a triangle of a flat part, m; infinity: far */
+};
+
 struct tac_pieces {
     tac_gid vertex_total, triangle_total, segment_total, edge_total, tetrahedron_total; /* of the scene; on all ranks */
 

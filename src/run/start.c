@@ -26,14 +26,15 @@ done:
     return err;
 }
 
-/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it. The steps of the
- * asynchronous integrator are older than generations and have not changed. */
+/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it. Those of the
+ * asynchronous integrator changed in scenes with flat parts only (events/state/state_restore.c). */
 static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, const json_t *json,
                                      const struct tac_checkpoint_about *about, int64_t generation)
 {
+    enum { IMPLICIT_CHANGED = 4 }; /* docs/reference/compatibility.md */
     const json_t *kind = json_object_get(json_object_get(json, "integrator"), "kind");
     const bool implicit = json_is_string(kind) && strcmp(json_string_value(kind), "implicit") == 0;
-    if (generation == TAC_TRAJECTORY_GENERATION || (!implicit && generation < TAC_TRAJECTORY_GENERATION))
+    if (generation <= TAC_TRAJECTORY_GENERATION && (!implicit || generation >= IMPLICIT_CHANGED))
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "'%.1000s' is of trajectory generation %lld, written by tactus %s (commit %s), and this program "

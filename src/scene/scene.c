@@ -305,6 +305,7 @@ static void mesh_destroy(struct tac_local_mesh *m)
     free(m->mass);
     free(m->ever_free);
     free(m->vertex_body);
+    free(m->flat);
     free(m->triangle);
     free(m->segment);
     free(m->tetrahedron);

@@ -11,7 +11,7 @@ struct tac_friction;
 /* The geometry of a pair at an instant. */
 struct tac_pair_geometry {
     struct tac_near near;
-    double mollifier; /* 1 but for near-parallel edges */
+    double mollifier; /* 1 but for near-parallel edges, and 0 where another triangle of a flat part acts */
 };
 
 /* An active pair. Nearly all ticks read only its first two cache lines of 64 bytes, which contain the part of `form`
@@ -24,6 +24,7 @@ struct tac_pair {
     uint8_t
         proven : 1; /* kinetic structures prove which of its layers are silent, so it is not validated after a window */
     uint8_t rubs : 1;  /* it has a friction state */
+    uint8_t flat : 3;  /* edges of its triangle that lie inside a flat part (contact/flat.h) */
     uint8_t kept_sign; /* sign of the instant of `kept`; if another instant has another sign, `kept` is not of that
                           instant */
     int32_t depth;     /* deepest active layer; 0: none */

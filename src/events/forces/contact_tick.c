@@ -183,6 +183,19 @@ static inline void apply_restitution(struct tac_sim *sim, const struct tac_pair 
     *mollified *= e2;
 }
 
+/* Ticks a layer group that would act on a vertex, which has passed on to another triangle of a flat part. Nothing is
+ * moved. The distance from the plane is kept: it is what the other triangle has, so a vertex that comes back is judged
+ * as if it had been over this one. */
+static void tick_passed(struct tac_sim *sim, struct tac_layer_group *e, const struct tac_pair *p, tac_time t)
+{
+    double x[4][3];
+    gather_positions(sim, p, t, x);
+    const double d = tac_flat_height((const double(*)[3])x) - p->form.radius;
+    be_silent(sim, e);
+    if (d < p->form.thickness * sim->model->reach[e->first])
+        e->last_d = d;
+}
+
 /* Ticks a layer group (layers first..last of a pair, all with the same period) for which the distance is needed.
  * `geometry` contains the pair's geometry at this instant if it has been evaluated; otherwise it is filled here. */
 static void tick_group(struct tac_sim *sim, struct due_group *due, const struct tac_rate_group *c, tac_time t,
@@ -212,6 +225,8 @@ static void tick_group(struct tac_sim *sim, struct due_group *due, const struct 
         be_silent(sim, e);
         const double clear = e->clear + p->guard;
         put_to_sleep(sim, e, p, c, t, clear, g->near.d - p->guard - clear);
+    } else if (p->flat && g->mollifier == 0) {
+        tick_passed(sim, e, p, t);
     } else {
         double f, g2;
         const int32_t deepest = tac_layers_force(model, eta1, d, e->first, e->last, &f, &g2);

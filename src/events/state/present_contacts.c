@@ -3,6 +3,7 @@
 #include "events/state/present_contacts.h"
 #include "base/exchange.h"
 #include "contact/contacts.h"
+#include "contact/flat.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static bool describe_contact(const struct tac_sim *sim, const struct tac_pair *p
         tac_position(&sim->state, &sim->scripts, p->v[i], sim->state.now, x[i]);
     tac_near_pair(type, x, &near);
     const double gap = near.d - p->form.radius;
-    if (gap >= p->form.thickness * sim->model->reach[1])
+    if (gap >= p->form.thickness * sim->model->reach[1] ||
+        (p->flat && tac_flat_beyond(p->flat, (const double(*)[3])x, &near)))
         return false;
     if (type == TAC_PAIR_EDGE_EDGE)
         tac_mollifier(x, &m, gradient);

@@ -1,5 +1,6 @@
 /* activate.c: activates and deactivates pairs (contact/pairs) and their layer groups, and at the end of a window
  * commits or rolls back those that the window added. */
+#include "contact/flat.h"
 #include "contact/friction.h"
 #include "events/clock/rate_groups.h"
 #include "events/ranks/immovable.h"
@@ -41,6 +42,7 @@ static enum tac_err new_pair(struct tac_sim *sim, uint64_t key, const tac_lid v[
     if (p->shared)
         tac_ranks_changed(sim->ranks);
     tac_model_form(sim->model, tac_key_type(key), p->v, &p->form);
+    p->flat = tac_flat_edges(sim->scene, tac_key_type(key), p->v) & 7;
     p->next = tac_model_reach(sim->model, &p->form, 1);
     for (int k = 0; k < p->count; k++)
         if (sim->paths.near_pairs[p->v[k]]++ == 0) {
