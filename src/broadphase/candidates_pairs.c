@@ -239,8 +239,7 @@ static enum tac_err consider_pair(struct tac_search *search, enum tac_pair_type 
         pair.v[i] = i < first ? va[i] : vb[i - first];
         w += view->model->w_ever[pair.v[i]];
     }
-    if (w == 0 || !is_ours(view, type, pair.v) ||
-        tac_flat_omits(view->scene, view->model->w_ever, type, pair.v))
+    if (w == 0 || !is_ours(view, type, pair.v) || tac_flat_omits(view->scene, view->model->w_ever, type, pair.v))
         return TAC_OK;
     for (int i = 0; i < first; i++)
         for (int j = first; j < n; j++)

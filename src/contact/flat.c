@@ -31,10 +31,13 @@ static enum tac_err find_immovable(struct finder *f)
     return err;
 }
 
-/* Does a triangle keep its shape in every run? */
+/* Does a triangle keep its shape? It never moves, or it is of a rigid body. */
 static bool keeps_shape(const struct finder *f, const tac_lid *v)
 {
-    return f->immovable[v[0]] && f->immovable[v[1]] && f->immovable[v[2]];
+    const struct tac_scene *s = f->scene;
+    if (f->immovable[v[0]] && f->immovable[v[1]] && f->immovable[v[2]])
+        return true;
+    return s->settings->rigid_count > 0 && tac_scene_rigid_of(s, v[0]) >= 0;
 }
 
 /* The normal of a triangle, as long as twice its area. Returns false if it is too thin to have one. */
@@ -115,8 +118,8 @@ done:
     return err;
 }
 
-/* Lists the edges between two vertices of a rim. Local edges ascend as those of the scene, so the list is the same on any number of
- * ranks. */
+/* Lists the edges between two vertices of a rim. Local edges ascend as those of the scene, so the list is the same on
+ * any number of ranks. */
 static void find_chords(const struct finder *f, const uint8_t *inside)
 {
     const struct tac_local_mesh *m = f->scene->mesh;
@@ -222,8 +225,8 @@ unsigned tac_flat_edges(const struct tac_scene *s, enum tac_pair_type type, cons
     return edges;
 }
 
-/* Could what is never free, and has a pair with no vertex that is, pass through the flat part? Then the rest of its mesh
- * needs the edges inside. */
+/* Could what is never free, and has a pair with no vertex that is, pass through the flat part? Then the rest of its
+ * mesh needs the edges inside. */
 static bool can_pass(const double *w_ever, const tac_lid *part, const tac_lid *other, int n)
 {
     bool held = false;

@@ -79,8 +79,8 @@ struct tac_ghost;
 void tac_model_add_ghost(struct tac_model *model, tac_lid v, const struct tac_ghost *ghost);
 
 /* Do the vertices v, in the order of closest_points.h, form a contact pair? They do not if the primitives have a common
- * vertex, if no vertex can ever be free, if the bodies may pass through each other, if a body has no self contact, or if
- * a flat part of a surface does not need it (flat.h). */
+ * vertex, if no vertex can ever be free, if the bodies may pass through each other, if a body has no self contact, or
+ * if a flat part of a surface does not need it (flat.h). */
 bool tac_model_is_pair(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
 
 /* How a primitive with vertex a and one with vertex b touch. */

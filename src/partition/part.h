@@ -44,10 +44,10 @@ enum tac_flat_place {
 };
 enum { TAC_FLAT_CHORDS = 3 };
 struct tac_flat {
-    uint8_t place;                   /* enum tac_flat_place */
-    tac_lid chords;                  /* how many of the next there are */
-    tac_lid chord[TAC_FLAT_CHORDS];  /* of a vertex on a rim: ids of others on it, to which an edge inside leads */
-    double start;                    /* least distance at the start to a triangle of a flat part, m; infinity: far */
+    uint8_t place;                  /* enum tac_flat_place */
+    tac_lid chords;                 /* how many of the next there are */
+    tac_lid chord[TAC_FLAT_CHORDS]; /* of a vertex on a rim: ids of others on it, to which an edge inside leads */
+    double start;                   /* least distance at the start to a triangle of a flat part, m; infinity: far */
 };
 
 struct tac_pieces {

@@ -82,8 +82,7 @@ static void contact_energy(const struct tac_sim *sim, struct tac_accum *contact,
         tac_model_gather(sim->model, (enum tac_pair_type)p->type, p->v, x);
         tac_near_pair((enum tac_pair_type)p->type, x, &near[0]);
         const double d = near[0].d - p->form.radius, eta1 = p->form.thickness;
-        if (d >= eta1 * sim->model->reach[1] ||
-            (p->flat && tac_flat_beyond(p->flat, (const double(*)[3])x, &near[0])))
+        if (d >= eta1 * sim->model->reach[1] || (p->flat && tac_flat_beyond(p->flat, (const double(*)[3])x, &near[0])))
             continue;
         const bool limit = tac_pair_is_limit((enum tac_pair_type)p->type);
         row->contacts += !limit;

@@ -372,7 +372,7 @@ static enum tac_err check_generation(const struct tac_sim *sim, int64_t generati
         return TAC_OK;
     return tac_fail(sim->ctx, TAC_ERR_INPUT,
                     "the checkpoint is of trajectory generation %lld, and this program goes on with generation %d, in "
-                    "which flat parts of fixed surfaces act otherwise; finish the run with the program that wrote it, or "
+                    "which flat parts of surfaces act otherwise; finish the run with the program that wrote it, or "
                     "run the scene from its beginning",
                     (long long)generation, TAC_TRAJECTORY_GENERATION);
 }

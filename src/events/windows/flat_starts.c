@@ -2,6 +2,7 @@
  * that push them off (contact/flat.h). The start positions decide, at a restart too, so that a run that goes on has the
  * same layers. */
 #include "events/windows/flat_starts.h"
+#include "base/exchange.h"
 #include "broadphase/along.h"
 #include "contact/flat.h"
 #include "events/sim.h"
@@ -28,6 +29,39 @@ static enum tac_err take(void *context, const struct tac_found_pair *pair)
     struct tac_flat *flat = &mesh->flat[pair->v[0]];
     flat->start = near.d < flat->start ? near.d : flat->start;
     return TAC_OK;
+}
+
+struct found_start {
+    tac_gid id;
+    double start;
+};
+
+/* Sends what this rank has found about vertices of other ranks to them: those that never move, near a rigid body. */
+static enum tac_err tell_owners(struct tac_sim *sim)
+{
+    enum tac_err err = TAC_OK;
+    const struct tac_local_mesh *mesh = sim->scene->mesh;
+    struct found_start *mine = NULL, *came = NULL;
+    int32_t *to = NULL;
+    size_t count = 0, capacity = 0, to_capacity = 0, n = 0;
+    for (tac_lid v = mesh->part->owned; v < sim->state.count && !err; v++) {
+        if (mesh->part->vertex_id[v] < 0 || !(mesh->flat[v].start < INFINITY))
+            continue;
+        TAC_TRY(tac_grow(sim->ctx, &mine, &capacity, count + 1, sizeof *mine));
+        TAC_TRY(tac_grow(sim->ctx, &to, &to_capacity, count + 1, sizeof *to));
+        mine[count] = (struct found_start){mesh->part->vertex_id[v], mesh->flat[v].start};
+        to[count++] = mesh->part->owner[v];
+    }
+done:
+    err = tac_distribute(sim->ctx, err, count, to, mine, sizeof *mine, &came, &n);
+    for (size_t k = 0; k < n && !err; k++) {
+        struct tac_flat *flat = &mesh->flat[tac_id_find(mesh->part->vertex_id, mesh->part->owned, came[k].id)];
+        flat->start = came[k].start < flat->start ? came[k].start : flat->start;
+    }
+    free(mine);
+    free(came);
+    free(to);
+    return err;
 }
 
 /* Brings the starts of the ghosts of elements from their owners. */
@@ -64,6 +98,7 @@ enum tac_err tac_flat_starts(struct tac_sim *sim)
     TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, 3 * (size_t)sim->state.count, sizeof *still, &still)));
     TAC_TRY(tac_along_find(along, sim->scene->mesh->x, still, 0, take, sim));
     if (view.halo != NULL) {
+        TAC_TRY(tell_owners(sim));
         memset(view.halo->mark, 0, (size_t)sim->state.count);
         TAC_TRY(tac_agree(sim->ctx, tac_halo_prune(view.halo)));
         TAC_TRY(refresh(sim));
