@@ -72,10 +72,10 @@ struct tac_status {
 /* Columns of a run's log (output.log): constant; name, which is that in energy.csv, steps.csv or status.json; unit;
  * integrators that have it; those whose logs show it unless the scene says otherwise; whether it is a whole number. */
 #define TAC_LOG_LIST(X)                                                                                                \
-    X(FRAME, "frame", NO_UNIT, BOTH, NONE, true)                                                                       \
-    X(TIME, "time", SCENE_TIME, BOTH, BOTH, false)                                                                     \
-    X(SHARE, "share", PERCENT, BOTH, NONE, false)                                                                      \
-    X(STEP, "step", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                                 \
+    X(FRAME, "frame", NO_UNIT, ALL, NONE, true)                                                                        \
+    X(TIME, "time", SCENE_TIME, ALL, ALL, false)                                                                       \
+    X(SHARE, "share", PERCENT, ALL, NONE, false)                                                                       \
+    X(STEP, "step", NO_UNIT, STEPS, STEPS, true)                                                                       \
     X(NEWTON, "newton", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                             \
     X(LINEAR, "linear", NO_UNIT, IMPLICIT, IMPLICIT, true)                                                             \
     X(PARTS, "parts", NO_UNIT, IMPLICIT, NONE, true)                                                                   \
@@ -83,38 +83,54 @@ struct tac_status {
     X(KAPPA, "kappa", NO_UNIT, IMPLICIT, NONE, false)                                                                  \
     X(RESIDUAL, "residual", NO_UNIT, IMPLICIT, NONE, false)                                                            \
     X(LAG_RESIDUAL, "lag_residual", NO_UNIT, IMPLICIT, NONE, false)                                                    \
-    X(KINETIC, "kinetic", ENERGY, BOTH, ASYNCHRONOUS, false)                                                           \
-    X(GRAVITY, "gravity", ENERGY, BOTH, NONE, false)                                                                   \
-    X(STRETCH, "stretch", ENERGY, BOTH, NONE, false)                                                                   \
-    X(BEND, "bend", ENERGY, BOTH, NONE, false)                                                                         \
-    X(CONTACT, "contact", ENERGY, BOTH, NONE, false)                                                                   \
-    X(TOTAL, "total", ENERGY, BOTH, BOTH, false)                                                                       \
-    X(DISSIPATED, "dissipated", ENERGY, BOTH, NONE, false)                                                             \
-    X(DISSIPATED_FRICTION, "dissipated_friction", ENERGY, BOTH, NONE, false)                                           \
-    X(DISSIPATED_RESTITUTION, "dissipated_restitution", ENERGY, BOTH, NONE, false)                                     \
-    X(DISSIPATED_DAMPING, "dissipated_damping", ENERGY, BOTH, NONE, false)                                             \
-    X(DISSIPATED_PLASTICITY, "dissipated_plasticity", ENERGY, BOTH, NONE, false)                                       \
-    X(WORK, "work", ENERGY, BOTH, NONE, false)                                                                         \
-    X(DEFECT, "defect", ENERGY, BOTH, ASYNCHRONOUS, false)                                                             \
-    X(MOMENTUM_X, "momentum_x", MOMENTUM, BOTH, NONE, false)                                                           \
-    X(MOMENTUM_Y, "momentum_y", MOMENTUM, BOTH, NONE, false)                                                           \
-    X(MOMENTUM_Z, "momentum_z", MOMENTUM, BOTH, NONE, false)                                                           \
-    X(CONTACTS, "contacts", NO_UNIT, BOTH, BOTH, true)                                                                 \
-    X(MIN_DISTANCE, "min_distance", LENGTH, BOTH, BOTH, false)                                                         \
+    X(REFLECTIONS, "reflections", NO_UNIT, IMPACT, IMPACT, true)                                                       \
+    X(ROUNDS, "rounds", NO_UNIT, IMPACT, NONE, true)                                                                   \
+    X(ROWS, "rows", NO_UNIT, IMPACT, IMPACT, true)                                                                     \
+    X(JAMMED, "jammed", NO_UNIT, IMPACT, NONE, true)                                                                   \
+    X(KINETIC, "kinetic", ENERGY, ALL, ASYNCHRONOUS, false)                                                            \
+    X(GRAVITY, "gravity", ENERGY, ALL, NONE, false)                                                                    \
+    X(STRETCH, "stretch", ENERGY, ALL, NONE, false)                                                                    \
+    X(BEND, "bend", ENERGY, ALL, NONE, false)                                                                          \
+    X(CONTACT, "contact", ENERGY, ALL, NONE, false)                                                                    \
+    X(TOTAL, "total", ENERGY, ALL, ALL, false)                                                                         \
+    X(DISSIPATED, "dissipated", ENERGY, ALL, NONE, false)                                                              \
+    X(DISSIPATED_FRICTION, "dissipated_friction", ENERGY, ALL, NONE, false)                                            \
+    X(DISSIPATED_RESTITUTION, "dissipated_restitution", ENERGY, ALL, NONE, false)                                      \
+    X(DISSIPATED_DAMPING, "dissipated_damping", ENERGY, ALL, NONE, false)                                              \
+    X(DISSIPATED_PLASTICITY, "dissipated_plasticity", ENERGY, ALL, NONE, false)                                        \
+    X(WORK, "work", ENERGY, ALL, NONE, false)                                                                          \
+    X(DEFECT, "defect", ENERGY, ALL, ASYNCHRONOUS, false)                                                              \
+    X(MOMENTUM_X, "momentum_x", MOMENTUM, ALL, NONE, false)                                                            \
+    X(MOMENTUM_Y, "momentum_y", MOMENTUM, ALL, NONE, false)                                                            \
+    X(MOMENTUM_Z, "momentum_z", MOMENTUM, ALL, NONE, false)                                                            \
+    X(CONTACTS, "contacts", NO_UNIT, ALL, ALL, true)                                                                   \
+    X(MIN_DISTANCE, "min_distance", LENGTH, ALL, ALL, false)                                                           \
     X(DEEPEST_LAYER, "deepest_layer", NO_UNIT, ASYNCHRONOUS, NONE, true)                                               \
     X(TICKS_PER_S, "ticks_per_s", PER_S, ASYNCHRONOUS, NONE, false)                                                    \
     X(ROLLBACKS, "rollbacks", NO_UNIT, ASYNCHRONOUS, NONE, true)                                                       \
     X(WINDOW_S, "window_s", SCENE_TIME, ASYNCHRONOUS, NONE, false)                                                     \
-    X(SPEED, "speed", SCENE_TIME_PER_S, BOTH, NONE, false)                                                             \
-    X(WALL_S, "wall_s", WALL_TIME, BOTH, BOTH, false)                                                                  \
-    X(WALL_LEFT_S, "wall_left_s", WALL_TIME, BOTH, NONE, false)
+    X(SPEED, "speed", SCENE_TIME_PER_S, ALL, NONE, false)                                                              \
+    X(WALL_S, "wall_s", WALL_TIME, ALL, ALL, false)                                                                    \
+    X(WALL_LEFT_S, "wall_left_s", WALL_TIME, ALL, NONE, false)
 
 #define TAC_LOG_CONSTANT(constant, name, unit, of, usual, whole) TAC_LOG_##constant,
 enum tac_log_column { TAC_LOG_LIST(TAC_LOG_CONSTANT) TAC_LOG_COLUMNS };
 #undef TAC_LOG_CONSTANT
 
 /* Sets of integrators in the list above, and its units. */
-enum { TAC_LOG_OF_NONE, TAC_LOG_OF_ASYNCHRONOUS, TAC_LOG_OF_IMPLICIT, TAC_LOG_OF_BOTH };
+enum {
+    TAC_LOG_OF_NONE = 0,
+    TAC_LOG_OF_ASYNCHRONOUS = 1,
+    TAC_LOG_OF_IMPLICIT = 2,
+    TAC_LOG_OF_IMPACT = 4,
+    TAC_LOG_OF_STEPS = TAC_LOG_OF_IMPLICIT | TAC_LOG_OF_IMPACT,
+    TAC_LOG_OF_ALL = TAC_LOG_OF_ASYNCHRONOUS | TAC_LOG_OF_STEPS
+};
+/* Returns the set that has one integrator. */
+static inline int tac_log_set(int integrator)
+{
+    return 1 << integrator; /* enum tac_integrator_kind, in its order */
+}
 enum tac_log_unit {
     TAC_LOG_NO_UNIT,
     TAC_LOG_SCENE_TIME,

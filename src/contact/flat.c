@@ -11,33 +11,37 @@ static const double DEVIATION = 0x1p-10;
 /* A thinner triangle has no plane: the square of the least height over its length. */
 static const double SLIVER = 1e-8;
 
+enum { NOTHING = -1, FORCES = -2 }; /* what moves a vertex, where it is no motion of the scene */
+
 struct finder {
     struct tac_ctx *ctx;
     const struct tac_scene *scene;
-    uint8_t *immovable; /* owned, (V) */
-    double bends;       /* the sine of the angle between two triangles, times the number of the body's triangles, under
-                           which they are in one plane */
+    tac_lid *mover; /* owned, (V): a motion, or one of the above */
+    double bends;   /* the sine of the angle between two triangles, times the number of the body's triangles, under
+                       which they are in one plane */
 };
 
-static enum tac_err find_immovable(struct finder *f)
+static enum tac_err find_movers(struct finder *f)
 {
     const struct tac_local_mesh *m = f->scene->mesh;
-    const enum tac_err err = tac_alloc(f->ctx, (size_t)m->vertex_count, 1, &f->immovable);
+    const enum tac_err err = tac_alloc(f->ctx, (size_t)m->vertex_count, sizeof *f->mover, &f->mover);
     for (tac_lid i = 0; i < m->vertex_count && !err; i++)
-        f->immovable[i] = !m->ever_free[i] && !(m->part && m->part->scripted[i]);
+        f->mover[i] = m->ever_free[i] ? FORCES : m->part && m->part->scripted[i] ? m->part->motion[i] : NOTHING;
     for (tac_lid k = 0; !err && m->part == NULL && k < m->moved_count; k++)
         for (tac_lid i = 0; i < m->moved[k].vertex_count; i++)
-            f->immovable[m->moved[k].vertex[i]] = 0;
+            f->mover[m->moved[k].vertex[i]] = m->ever_free[m->moved[k].vertex[i]] ? FORCES : k;
     return err;
 }
 
-/* Does a triangle keep its shape? It never moves, or it is of a rigid body. */
+/* Does a triangle keep its shape? It never moves, or goes along a path or turns, or it is of a rigid body. */
 static bool keeps_shape(const struct finder *f, const tac_lid *v)
 {
     const struct tac_scene *s = f->scene;
-    if (f->immovable[v[0]] && f->immovable[v[1]] && f->immovable[v[2]])
-        return true;
-    return s->settings->rigid_count > 0 && tac_scene_rigid_of(s, v[0]) >= 0;
+    const tac_lid mover = f->mover[v[0]];
+    if (mover == FORCES)
+        return s->settings->rigid_count > 0 && tac_scene_rigid_of(s, v[0]) >= 0;
+    return f->mover[v[1]] == mover && f->mover[v[2]] == mover &&
+           (mover == NOTHING || s->settings->motion[mover].cache == NULL);
 }
 
 /* The normal of a triangle, as long as twice its area. Returns false if it is too thin to have one. */
@@ -168,7 +172,7 @@ enum tac_err tac_flat_create(struct tac_ctx *ctx, struct tac_scene *scene)
     int any = 0;
     if (m->flat != NULL || scene->settings->two_d || !(scene->settings->contact.thickness > 0))
         return TAC_OK;
-    err = find_immovable(&f);
+    err = find_movers(&f);
     err = err ? err : tac_alloc(ctx, (size_t)m->topology->edge_count, 1, &inside);
     err = err ? err : tac_alloc(ctx, (size_t)m->vertex_count, sizeof *m->flat, &m->flat);
     TAC_TRY(m->part ? tac_agree(ctx, err) : err);
@@ -191,7 +195,7 @@ enum tac_err tac_flat_create(struct tac_ctx *ctx, struct tac_scene *scene)
     find_chords(&f, inside);
     TAC_TRY(ask_owners(&f));
 done:
-    free(f.immovable);
+    free(f.mover);
     free(inside);
     return err;
 }

@@ -1,8 +1,9 @@
 /* flat.h: finds the flat parts of surfaces that keep their shape, and says which pairs a flat part does not need.
  *
- * A flat part is a set of triangles in one plane, joined by their edges, of a surface that never moves or of a rigid
- * body. In contact it acts as the polygon that it is, and not as the triangles that it was cut into: a body that slides
- * over it must not meet the edges inside. Two rules do this (docs/explanation/method.md, Flat parts):
+ * A flat part is a set of triangles in one plane, joined by their edges, of a surface that keeps its shape: it never
+ * moves, a script moves it along a path or turns it, or it is a rigid body. In contact it acts as the polygon that it
+ * is, and not as the triangles that it was cut into: a body that slides over it must not meet the edges inside. Two
+ * rules do this (docs/explanation/method.md, Flat parts):
  *
  * - The edges inside a flat part, and the vertices of which all edges lie inside, are in no pair. They are not needed:
  *   where a mesh first touches a flat part, it does so with one of its own vertices, or at the rim.

@@ -6,6 +6,7 @@
 #include "elements/element.h"
 #include "run/follow_room.h"
 #include "run/requested_fields.h"
+#include "state/scripts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,9 +119,7 @@ bool tac_follow_held(const struct tac_looking *l, tac_lid i)
         return true;
     if (l->motion[i] < 0)
         return false;
-    const struct tac_motion *m = &s->settings->motion[l->motion[i]];
-    return !m->release || (tac_scene_quanta(s, m->knot_t_s[0]) <= l->view.now &&
-                           l->view.now < tac_scene_quanta(s, m->knot_t_s[m->knot_count - 1]));
+    return tac_motion_holds(s, &s->settings->motion[l->motion[i]], l->view.now);
 }
 
 static void add_reaction(const struct tac_looking *l, tac_lid i, struct tac_accum *sum)

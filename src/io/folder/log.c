@@ -46,8 +46,7 @@ static enum tac_err append(struct tac_ctx *ctx, const struct tac_output *out, co
  * changes. */
 static bool is_shown(const struct tac_output *out, enum tac_log_column column)
 {
-    const bool implicit = out->scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT;
-    return log_columns[column].of & (implicit ? TAC_LOG_OF_IMPLICIT : TAC_LOG_OF_ASYNCHRONOUS);
+    return log_columns[column].of & tac_log_set(out->scene->settings->integrator);
 }
 
 static int width_of(enum tac_log_column column)
@@ -156,7 +155,7 @@ static double clock_value(const struct tac_output *out, const struct tac_status 
 static double value_of(const struct tac_output *out, int64_t frame, const struct tac_energy_row *row,
                        const struct tac_status *s, enum tac_log_column column)
 {
-    if (column >= TAC_LOG_STEP && column <= TAC_LOG_LAG_RESIDUAL)
+    if (column >= TAC_LOG_STEP && column <= TAC_LOG_JAMMED)
         return *step_value(out, column);
     switch (column) {
     case TAC_LOG_FRAME:
@@ -233,7 +232,8 @@ static void add_step(double *value, enum tac_log_column column, bool first, doub
 {
     if (first || column == TAC_LOG_STEP || column == TAC_LOG_KAPPA)
         *value = next;
-    else if (column == TAC_LOG_NEWTON || column == TAC_LOG_LINEAR)
+    else if (column == TAC_LOG_NEWTON || column == TAC_LOG_LINEAR || column == TAC_LOG_REFLECTIONS ||
+             column == TAC_LOG_JAMMED)
         *value += next;
     else if (column == TAC_LOG_SHARE_MIN)
         *value = fmin(*value, next);
@@ -248,7 +248,7 @@ void tac_log_step(struct tac_output *out, const char *head, const char *row)
         return; /* a step is told once, however often the run pauses after it */
     for (; *head != '\0' && *row != '\0';) {
         const size_t length = strcspn(head, ",");
-        for (int k = TAC_LOG_STEP; k <= TAC_LOG_LAG_RESIDUAL; k++)
+        for (int k = TAC_LOG_STEP; k <= TAC_LOG_JAMMED; k++)
             if (strlen(log_columns[k].name) == length && strncmp(log_columns[k].name, head, length) == 0)
                 add_step(&log->step[k - TAC_LOG_STEP], (enum tac_log_column)k, log->steps == 0, strtod(row, NULL));
         head += length + (head[length] == ',');
@@ -259,6 +259,8 @@ void tac_log_step(struct tac_output *out, const char *head, const char *row)
 }
 
 /* ---- the file ---- */
+
+static const char *const integrators[] = {"asynchronous", "implicit", "impact"}; /* enum tac_integrator_kind */
 
 /* A line that a kill has cut short is ended, and a line says where the run goes on. */
 static enum tac_err go_on(struct tac_ctx *ctx, struct tac_output *out, double t_s)
@@ -288,8 +290,7 @@ enum tac_err tac_log_open(struct tac_ctx *ctx, struct tac_output *out, const str
     if (out->log.fd < 0)
         return fail_log(ctx, out, errno);
     snprintf(text, sizeof text, "# %.200s%stactus %s, %s integrator, %d rank%s\n", s->name, s->name[0] ? ": " : "",
-             tac_version(), s->integrator == TAC_INTEGRATOR_IMPLICIT ? "implicit" : "asynchronous", ctx->size,
-             ctx->size == 1 ? "" : "s");
+             tac_version(), integrators[s->integrator], ctx->size, ctx->size == 1 ? "" : "s");
     return append(ctx, out, text);
 }
 

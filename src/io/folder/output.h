@@ -198,10 +198,10 @@ struct tac_series {
 
 /* ---- log.c: run.log ---- */
 struct tac_log {
-    int fd;                                               /* -1: none */
-    int64_t rows, printed;                                /* of this process: in the file, on stderr */
-    int64_t steps;                                        /* since the last row */
-    double step[TAC_LOG_LAG_RESIDUAL - TAC_LOG_STEP + 1]; /* what they come to: the columns from TAC_LOG_STEP on */
+    int fd;                                         /* -1: none */
+    int64_t rows, printed;                          /* of this process: in the file, on stderr */
+    int64_t steps;                                  /* since the last row */
+    double step[TAC_LOG_JAMMED - TAC_LOG_STEP + 1]; /* what they come to: the columns from TAC_LOG_STEP on */
 };
 
 /* ---- the whole ---- */

@@ -80,8 +80,7 @@ static enum tac_err read_log(struct tac_reader *reader, json_t *section)
 {
     struct tac_output_settings *output = &reader->scene->settings->output;
     const bool given = json_object_get(section, "log") != NULL;
-    const int one =
-        reader->scene->settings->integrator == TAC_INTEGRATOR_IMPLICIT ? TAC_LOG_OF_IMPLICIT : TAC_LOG_OF_ASYNCHRONOUS;
+    const int one = tac_log_set(reader->scene->settings->integrator);
     bool seen[TAC_LOG_COLUMNS] = {false};
     enum tac_err err = TAC_OK;
     json_t *list;
