@@ -143,7 +143,7 @@ TAC_MORE_VERSIONS int tac_pairs_evaluate_four(const struct tac_vertex_state *sta
                 tac_near_vertex_triangle(y, &q->near);
         }
         tac_pair_evaluated(p[l], q, guard[l]);
-        if (p[l]->flat)
+        if (tac_flat_nearest(p[l]->flat, q->near.w))
             pass_over(p[l], x, l, q);
         if (__builtin_expect(!(guard[l] < ASTRAY), 0))
             evaluate_alone(state, scripts, p[l], t, q);

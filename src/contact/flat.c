@@ -239,13 +239,11 @@ static bool can_pass(const double *w_ever, const tac_lid *part, const tac_lid *o
     return held && w_ever[part[0]] == 0;
 }
 
-bool tac_flat_omits(const struct tac_scene *s, const double *w_ever, enum tac_pair_type type, const tac_lid *v)
+bool tac_flat_decides(const struct tac_scene *s, const double *w_ever, enum tac_pair_type type, const tac_lid *v)
 {
-    if (s->mesh->flat == NULL)
-        return false;
     if (type == TAC_PAIR_EDGE_EDGE)
         return (tac_flat_edge(s, v[0], v[1]) && !can_pass(w_ever, v, v + 2, 2)) ||
                (tac_flat_edge(s, v[2], v[3]) && !can_pass(w_ever, v + 2, v, 2));
-    return type == TAC_PAIR_VERTEX_TRIANGLE && s->mesh->flat[v[0]].place == TAC_FLAT_INSIDE &&
-           !can_pass(w_ever, v, v + 1, 3);
+    return (type == TAC_PAIR_VERTEX_TRIANGLE || type == TAC_PAIR_VERTEX_SEGMENT) &&
+           s->mesh->flat[v[0]].place == TAC_FLAT_INSIDE && !can_pass(w_ever, v, v + 1, tac_pair_vertices(type) - 1);
 }

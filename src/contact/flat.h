@@ -33,16 +33,29 @@ bool tac_flat_edge(const struct tac_scene *scene, tac_lid a, tac_lid b);
 unsigned tac_flat_edges(const struct tac_scene *scene, enum tac_pair_type type, const tac_lid *v);
 
 /* Is the pair one that a flat part does not need? w_ever (V): inverse masses, 0 of what is never free. */
-bool tac_flat_omits(const struct tac_scene *scene, const double *w_ever, enum tac_pair_type type, const tac_lid *v);
+bool tac_flat_decides(const struct tac_scene *scene, const double *w_ever, enum tac_pair_type type, const tac_lid *v);
+static inline bool tac_flat_omits(const struct tac_scene *scene, const double *w_ever, enum tac_pair_type type,
+                                  const tac_lid *v)
+{
+    return scene->mesh->flat != NULL && type != TAC_PAIR_VERTEX_VERTEX && tac_flat_decides(scene, w_ever, type, v);
+}
 
 /* Returns the distance from which the pair's thickness follows; `start`: that of its two primitives at the start, m. */
 static inline double tac_flat_start(const struct tac_scene *scene, enum tac_pair_type type, const tac_lid *v,
                                     double start)
 {
-    if (scene->mesh->flat == NULL || type != TAC_PAIR_VERTEX_TRIANGLE || !(scene->mesh->flat[v[0]].start < start) ||
+    if (type != TAC_PAIR_VERTEX_TRIANGLE || scene->mesh->flat == NULL || !(scene->mesh->flat[v[0]].start < start) ||
         tac_flat_edges(scene, type, v) == 0)
         return start;
     return scene->mesh->flat[v[0]].start;
+}
+
+/* Returns those of the edges on which the nearest point of the triangle is. w (4): the weights of the nearest points.
+ */
+static inline unsigned tac_flat_nearest(unsigned edges, const double w[4])
+{
+    const double none = -1e-9; /* those of the triangle are negative */
+    return edges & ((unsigned)(w[1] > none) | (unsigned)(w[2] > none) << 1 | (unsigned)(w[3] > none) << 2);
 }
 
 /* Has the vertex left the prism over the triangle across one of these edges, towards another triangle of the flat part,
@@ -51,6 +64,8 @@ static inline double tac_flat_start(const struct tac_scene *scene, enum tac_pair
 static inline bool tac_flat_beyond(unsigned edges, const double x[4][3], const struct tac_near *near)
 {
     double ab[3], ac[3], n[3], margin = 0;
+    if (tac_flat_nearest(edges, near->w) == 0)
+        return false;
     for (int k = 1; k < 4; k++)
         for (int c = 0; c < 3; c++)
             margin += 0x1p-34 * fabs(x[k][c] - x[0][c]);
@@ -58,8 +73,8 @@ static inline bool tac_flat_beyond(unsigned edges, const double x[4][3], const s
     tac_sub(ac, x[3], x[1]);
     tac_cross(n, ab, ac);
     for (int k = 0; k < 3; k++) {
-        if (!(edges >> k & 1) || fabs(near->w[1 + k]) > 1e-9)
-            continue; /* the nearest point is not on this edge */
+        if (!(tac_flat_nearest(edges, near->w) >> k & 1))
+            continue;
         const double *from = x[1 + (k + 1) % 3], *to = x[1 + (k + 2) % 3];
         double along[3], out[3], p[3], inner[3];
         tac_sub(along, to, from);
