@@ -26,21 +26,47 @@ done:
     return err;
 }
 
-/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it. Those of the
- * asynchronous integrator changed in scenes with flat parts only (events/state/state_restore.c). */
-static enum tac_err check_generation(struct tac_ctx *ctx, const char *file, const json_t *json,
-                                     const struct tac_checkpoint_about *about, int64_t generation)
+/* Could a surface of the body keep its shape and have flat parts (contact/flat.h)? */
+static bool may_be_flat(const struct tac_settings *s, tac_lid b)
 {
-    enum { IMPLICIT_CHANGED = 4 }; /* docs/reference/compatibility.md */
-    const json_t *kind = json_object_get(json_object_get(json, "integrator"), "kind");
-    const bool implicit = json_is_string(kind) && strcmp(json_string_value(kind), "implicit") == 0;
-    if (generation <= TAC_TRAJECTORY_GENERATION && (!implicit || generation >= IMPLICIT_CHANGED))
+    const struct tac_body *body = &s->body[b];
+    bool keeps = body->fixed || body->rigid >= 0;
+    for (tac_lid m = 0; m < s->motion_count; m++)
+        keeps = keeps || (s->motion[m].body == b && !s->motion[m].release);
+    return keeps && body->triangle_end - body->triangle_begin > 1;
+}
+
+/* The trajectory generations in which steps changed last (docs/reference/compatibility.md): all of the implicit
+ * integrator; those of the asynchronous one in scenes with flat parts. */
+enum { IMPLICIT = 4, FLAT_PARTS = 5 };
+
+static int64_t implicit_changed_last(const json_t *scene)
+{
+    const json_t *kind = json_object_get(json_object_get(scene, "integrator"), "kind");
+    return json_is_string(kind) && strcmp(json_string_value(kind), "implicit") == 0 ? IMPLICIT : 0;
+}
+
+static int64_t asynchronous_changed_last(const struct tac_settings *s)
+{
+    for (tac_lid b = 0; b < s->body_count && s->integrator == TAC_INTEGRATOR_ASYNCHRONOUS; b++)
+        if (s->contact.thickness > 0 && may_be_flat(s, b))
+            return FLAT_PARTS;
+    return 0;
+}
+
+/* Refuses a checkpoint if this program would not make the same steps as the program that wrote it: the generation of
+ * the checkpoint is under `least`. */
+static enum tac_err check_generation(struct tac_ctx *ctx, const struct tac_start *start,
+                                     const struct tac_checkpoint_about *about, int64_t least)
+{
+    const int64_t generation = start->checkpoint->trajectory.generation;
+    if (generation >= least && generation <= TAC_TRAJECTORY_GENERATION)
         return TAC_OK;
     return tac_fail(ctx, TAC_ERR_INPUT,
                     "'%.1000s' is of trajectory generation %lld, written by tactus %s (commit %s), and this program "
                     "goes on with generation %d: its steps would differ from the run's; finish the run with the "
                     "program that wrote it, or run the scene from its beginning",
-                    file, (long long)generation, about->version, about->commit, TAC_TRAJECTORY_GENERATION);
+                    start->file, (long long)generation, about->version, about->commit, TAC_TRAJECTORY_GENERATION);
 }
 
 enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struct tac_scene_source *source,
@@ -50,8 +76,9 @@ enum tac_err tac_start_resume(struct tac_ctx *ctx, const char *path, const struc
     json_t *json = NULL;
     struct tac_checkpoint_about about;
     TAC_TRY(tac_checkpoint_read_about(ctx, path, &out->file, &json, &about, &out->checkpoint));
-    TAC_TRY(check_generation(ctx, out->file, json, &about, out->checkpoint->trajectory.generation));
+    TAC_TRY(check_generation(ctx, out, &about, implicit_changed_last(json)));
     TAC_TRY(read_scene(ctx, source, json, about.sha256, out));
+    TAC_TRY(check_generation(ctx, out, &about, asynchronous_changed_last(out->scene->settings)));
 done:
     json_decref(json);
     return err;

@@ -364,24 +364,9 @@ static void restore_sums(struct tac_sim *sim, const struct tac_checkpoint *c)
     sim->books.counters.deepest_layer = c->counters.deepest_layer;
 }
 
-/* Refuses a checkpoint of a run that had pairs which flat parts do not need. All ranks decide alike. */
-static enum tac_err check_generation(const struct tac_sim *sim, int64_t generation)
-{
-    enum { FLAT_PARTS = 5 }; /* docs/reference/compatibility.md */
-    if (generation >= FLAT_PARTS || sim->scene->mesh->flat == NULL)
-        return TAC_OK;
-    return tac_fail(sim->ctx, TAC_ERR_INPUT,
-                    "the checkpoint is of trajectory generation %lld, and this program goes on with generation %d, in "
-                    "which flat parts of surfaces act otherwise; finish the run with the program that wrote it, or "
-                    "run the scene from its beginning",
-                    (long long)generation, TAC_TRAJECTORY_GENERATION);
-}
-
 enum tac_err tac_state_restore(struct tac_sim *sim, const struct tac_checkpoint *c)
 {
-    enum tac_err err = check_generation(sim, c->trajectory.generation);
-    if (err)
-        return err;
+    enum tac_err err;
     struct tac_ctx *ctx = sim->ctx;
     const size_t pairs = (size_t)c->vertices.count + (size_t)c->script_count,
                  elements = pairs + 4 * (size_t)c->pair_count,

@@ -11,6 +11,7 @@
 
 #include "broadphase/candidates.h"
 #include "check.h"
+#include "contact/flat.h"
 #include "events/sim.h"
 #include "geometry/closest_points.h"
 #include "geometry/sweep.h"
@@ -113,6 +114,22 @@ static inline void world_failed(const struct world *w)
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+/* Collective. Gives the whole scene the flat parts and starts that the simulation has found. */
+static inline enum tac_err world_flat(struct world *w)
+{
+    enum tac_err err = tac_flat_create(&w->ctx, w->whole);
+    const struct tac_local_mesh *own = w->local ? w->local->mesh : w->whole->mesh;
+    if (err || (w->whole->mesh->flat == NULL) != (own->flat == NULL))
+        return err ? err : TAC_ERR_RUN;
+    for (tac_lid i = 0; i < w->whole->mesh->vertex_count && own->flat; i++) {
+        const tac_lid v = w->local ? tac_id_find(own->part->vertex_id, own->part->owned, i) : i;
+        double start = v >= 0 ? own->flat[v].start : INFINITY;
+        MPI_Allreduce(MPI_IN_PLACE, &start, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+        w->whole->mesh->flat[i].start = start;
+    }
+    return TAC_OK;
+}
+
 /* Collective. Every rank reads the whole scene; on several each makes its part of it. */
 static inline void world_begin(struct world *w, uint64_t seed, const struct world_kind *kind, enum world_owners how)
 {
@@ -151,6 +168,7 @@ static inline void world_begin(struct world *w, uint64_t seed, const struct worl
         tac_pieces_destroy(&pieces);
     }
     err = err ? err : tac_sim_create(&w->ctx, w->local ? w->local : w->whole, TAC_DISCOVER_SPECULATE, &w->sim);
+    err = err ? err : world_flat(w);
     if (err)
         world_failed(w);
     w->model->omit_immovable = true; /* as that of the simulation */

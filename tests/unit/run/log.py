@@ -19,6 +19,7 @@ TACTUS, SOURCE = os.environ["TACTUS"], os.environ["TACTUS_SOURCE"]
 with open(os.path.join(SOURCE, "docs", "scene.schema.json")) as file:
     ALL = json.load(file)["properties"]["output"]["properties"]["log"]["items"]["enum"]
 STEPS = ["step", "newton", "linear", "parts", "share_min", "kappa", "residual", "lag_residual"]
+IMPACT = ["reflections", "rounds", "rows", "jammed"]
 TICKS = ["deepest_layer", "rollbacks", "ticks_per_s", "window_s"]
 
 
@@ -134,12 +135,25 @@ compare("b.run", ["time", "step", "newton", "linear", "total", "contacts", "min_
 # All columns that there are, in another order; those of the other integrator are left out.
 every = json.dumps(ALL[:2] + ALL[:1:-1])
 tactus("run", "b.json", "-o", "all", "--set", "output.log=" + every)
-compare_steps("all", compare("all", [n for n in json.loads(every) if n not in TICKS]))
+compare_steps("all", compare("all", [n for n in json.loads(every) if n not in TICKS + IMPACT]))
 tactus("run", "a.json", "-o", "more", "--set", "output.log=" + every, ranks=2)
-log = compare("more", [n for n in json.loads(every) if n not in STEPS])
+log = compare("more", [n for n in json.loads(every) if n not in STEPS + IMPACT])
 must(list(log["frame"]) == list(range(len(log["frame"]))) and log["share"][0] == 0 and log["share"][-1] == 100, "frame, share")
 must(all(np.diff(log["wall_s"]) >= 0) and log["speed"][-1] > 0 and log["deepest_layer"].max() > 0 and log["ticks_per_s"][-1] > 0, "clocks")
-must(set(ALL) == set(log) | set(STEPS), "the schema and the program differ")
+must(set(ALL) == set(log) | set(STEPS) | set(IMPACT), "the schema and the program differ")
+
+# The integrator for impact has columns of its own, which come to what its steps.csv tells.
+with open("c.json", "w") as file:
+    json.dump({"format": "tactus-scene/1", "time": {"end": .3, "frame": .1}, "gravity": [0, -9.81, 0], "contact": {"thickness": .001, "restitution": 1},
+               "integrator": {"kind": "impact", "step_s": .01},
+               "bodies": [{"name": "floor", "fixed": True, "mesh": {"kind": "plane", "size": [1, 1]}},
+                          {"name": "balls", "mass": 1, "radius": .05, "mesh": {"kind": "points", "vertices": [[0, .1, 0], [.02, .3, .01]]}}]}, file)
+tactus("run", "c.json")
+compare("c.run", ["time", "step", "reflections", "rows", "total", "contacts", "min_distance", "wall_s"])
+tactus("run", "c.json", "-o", "struck", "--set", "output.log=" + every)
+log = compare("struck", [n for n in json.loads(every) if n not in TICKS + STEPS[1:]])
+steps = table("struck", "steps.csv")
+must(log["reflections"].sum() == sum(float(s["reflections"]) for s in steps) > 0 and log["rows"].max() == max(float(s["rows"]) for s in steps), "reflections and rows")
 
 # Units are the scene's.
 tactus("run", "a.json", "-o", "units", "--set", 'units={"length": "mm", "mass": "g", "time": "ms"}', "--set", 'output.log=["time","momentum_y","min_distance","speed"]', "--quiet")
