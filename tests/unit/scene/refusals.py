@@ -85,7 +85,7 @@ REFUSED = [
      r"rigid: has \"pieces\", but a joint holds \"r\", and it is not said which piece"),
     ("bodies.sheet.rigid={\"mass\":1,\"frequency\":-1}", r"bodies\[0\]\.rigid\.frequency: is -1"),
     (["bodies.dust.1.rigid=true", "output.histories=[{\"name\":\"h\",\"body\":\"dust.1\",\"every\":0.1}]"],
-     r"output\.histories\[0\]: is of a rigid body"),
+     r"output\.histories\[0\]: is of vertices of a rigid body"),
     (["bodies.dust.1.rigid=true", "clocks.rigid_s=1e-300"], r"clocks\.rigid_s: is 1e-300 s, under 2\^12 quanta"),
     ("clocks.turn=0.1", r"clocks\.turn: is 0\.1; it must be"),
     # joints
