@@ -1,4 +1,4 @@
-/* follow_pose.c: histories of kind pose: where a rigid body, or each of its pieces, is, and how it moves and turns.  All
+/* follow_pose.c: histories of kind pose: where a rigid body, or each of its pieces, is, and how it moves and turns. All
  * vertices of a piece belong to one rank, so that rank's sums are those of the piece. */
 #include "base/exchange.h"
 #include "run/follow_room.h"
