@@ -1,4 +1,5 @@
-/* export_shape.c: finds the bodies that keep their shape in all frames (rigid, fixed or moved ones), and how they move. */
+/* export_shape.c: finds the bodies that keep their shape in all frames (rigid, fixed or moved ones), and how they move.
+ */
 #include "inspect/export_shape.h"
 
 #include <math.h>
@@ -104,4 +105,3 @@ bool tac_shape_is_kept(const struct tac_shape *s)
     }
     return true;
 }
-

@@ -23,7 +23,8 @@ double tac_shape_cross(const double a[3], const double b[3], double c[3]);
 bool tac_shape_is_still(const struct tac_shape *s);
 /* Is every vertex, in all frames, where a rigid motion takes it, but for the rounding of single precision? */
 bool tac_shape_is_kept(const struct tac_shape *s);
-/* The motion from the first frame to frame k: place = turn * (first place) + shift. False: all vertices are on a line. */
+/* The motion from the first frame to frame k: place = turn * (first place) + shift. False: all vertices are on a line.
+ */
 bool tac_shape_motion(const struct tac_shape *s, int64_t k, double turn[3][3], double shift[3]);
 
 #endif
