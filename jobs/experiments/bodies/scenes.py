@@ -181,17 +181,17 @@ def wrecking_ball():
     bodies.append({"name": "ball", "rigid": {"density": 7800}, "position": along(links * pitch + radius), "rotation": [0, 0, angle],
                    "mesh": {"kind": "sphere", "radius": radius, "level": 2}})
     joints.append({"name": "eye", "kind": "ball", "a": {"body": "ball", "at": along(links * pitch)}, "b": {"body": f"link {links}"}, "slack": .0004})
-    ignore = [[f"link {k}", f"link {k + 1}"] for k in range(1, links)] + [[f"link {links}", "ball"]]
-    gap = .0006
+    ignore = [[f"link {k}", f"link {k + 1}"] for k in range(1, links)] + [[f"link {links}", "ball"], ["ball", "ground"]]
+    gap = .0011
     for row in range(6):
         shift = .5 if row % 2 else 0
         for k in range(5 - row % 2):
             z = (k - 2 + shift) * (brick[0] + gap)
-            bodies.append({"name": f"brick {row + 1}.{k + 1}", "rigid": {"density": 1800}, "position": places([.08, (row + .5) * brick[1] + (row + 1) * gap, z]),
+            bodies.append({"name": f"brick {row + 1}.{k + 1}", "rigid": {"density": 1000}, "position": places([.08, (row + .5) * brick[1] + (row + 1) * gap, z]),
                            "mesh": {"kind": "box", "size": [brick[2], brick[1], brick[0]], "cells": [1, 1, 1]}})
-    bodies.append(floor([4, 3]))
+    bodies.append(floor([4, 3], "ground"))  # which the ball on its chain cannot reach
     return {"time": {"end": 1.25, "frame": 1 / 64}, "gravity": FALL,
-            "contact": {"thickness": .0005, "stiffness": 5000, "restitution": .2, "friction": .5, "ignore": ignore}, "bodies": bodies, "joints": joints}
+            "contact": {"thickness": .001, "stiffness": 5000, "restitution": .2, "friction": .5, "ignore": ignore}, "bodies": bodies, "joints": joints}
 
 
 CUP = {"low": .029, "high": .031, "tall": .08, "wall": .003}
@@ -248,13 +248,13 @@ def cloth_boxes():
     boxes = [("crate", (.16, .12, .14), [0, 0, 0], 12), ("book", (.1, .04, .14), [.16, 0, .03], -20), ("tin", (.07, .09, .07), [-.02, .12, .01], 35),
              ("brick", (.08, .06, .16), [-.16, 0, -.02], 8)]
     gap = .0025
-    bodies = [{"name": name, "rigid": {"density": 400}, "position": places([p[0], p[1] + size[1] / 2 + gap * (2 if p[1] else 1), p[2]]),
+    bodies = [{"name": name, "rigid": {"density": 35}, "position": places([p[0], p[1] + size[1] / 2 + gap * (2 if p[1] else 1), p[2]]),
                "rotation": [0, turn, 0], "mesh": {"kind": "box", "size": list(size), "cells": [1, 1, 1]}} for name, size, p, turn in boxes]
     bodies.append({"name": "cloth", "material": "cotton", "position": [-.3, .42, 0], "rotation": [0, 0, 25], "velocity": [.75, .6, 0],
                    "angular_velocity": [0, 0, -1.5], "mesh": {"kind": "grid", "size": [.7, .6], "cells": [35, 30]}})
     bodies.append(floor([3, 3]))
     return {"time": {"end": 1, "frame": 1 / 64}, "gravity": FALL,
-            "contact": {"thickness": .003, "stiffness": 100, "restitution": 0, "friction": .4},
+            "contact": {"thickness": .003, "stiffness": 250, "restitution": 0, "friction": .4},
             "materials": {"cotton": {"density": .2, "stretch": {"model": "cst", "stiffness": 60, "poisson": .3}, "bend": {"model": "hinge", "stiffness": 1e-6}}},
             "bodies": bodies}
 
