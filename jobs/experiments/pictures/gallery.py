@@ -37,7 +37,7 @@ VIEWS = {
     "gears": ("16", "--near=0.033,0,0,0.062", "--azimuth", "14", "--elevation", "25"),
     "wrecking-ball": ("38", "--near=0.07,0.15,0,0.22", "--azimuth", "20", "--elevation", "12"),
     "gripper": ("44", "--near=0,0.11,0,0.13", "--azimuth", "20", "--elevation", "10"),
-    "cloth-boxes": ("24", "--near=0,0.08,0,0.32", "--azimuth", "20", "--elevation", "25"),
+    "cloth-boxes": ("18", "--near=0,0.08,0,0.32", "--azimuth", "20", "--elevation", "25"),
     "box-900": ("10", "--zoom", "1.1"),
     "bridge-bearing": ("last", "--near=0,0,0,0.27", "--azimuth", "15", "--elevation", "8"),
 }
