@@ -331,7 +331,8 @@ enum tac_output_field {
 enum tac_history_kind {
     TAC_HISTORY_VERTICES, /* positions, velocities and forces of vertices */
     TAC_HISTORY_REACTION, /* the force on those of them that are held, and how far a motion has moved them */
-    TAC_HISTORY_FLUX      /* what has crossed a plane */
+    TAC_HISTORY_FLUX,     /* what has crossed a plane */
+    TAC_HISTORY_POSE      /* where a rigid body is, and how it moves and turns */
 };
 enum tac_history_select { TAC_HISTORY_ALL, TAC_HISTORY_LIST, TAC_HISTORY_BOX };
 
@@ -340,13 +341,13 @@ struct tac_history {
     char *name; /* owned */
     enum tac_history_kind kind;
     double every_s; /* simulated time; instants are rounded like frames */
-    bool each;      /* a row for each vertex; else one of their means */
+    bool each;      /* a row for each vertex, of a pose for each piece; else one row */
     tac_lid body;
     enum tac_history_select select;
     tac_lid index_count;
     tac_lid *index;       /* owned, (index_count): a list, as the scene has it, of numbers within the body */
     double box[2][3];     /* m; of the positions at the start */
-    tac_gid vertex_count; /* how many are selected; flux: how many its bodies have */
+    tac_gid vertex_count; /* how many are selected; flux: how many its bodies have; pose: pieces of its body */
     tac_lid flux_count;   /* flux */
     tac_lid *flux_body;   /* owned, (flux_count), as the scene lists them */
     double point[3];      /* flux: a point of the plane, m, and its normal, of any length but 0 */

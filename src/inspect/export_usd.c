@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "inspect/export_room.h"
+#include "inspect/export_shape.h"
 
 struct usd {
     const struct tac_reader *r;
@@ -34,6 +35,11 @@ struct part {
 static const float *place(const struct usd *u, int64_t k, tac_lid i)
 {
     return &u->x[3 * ((size_t)k * (size_t)u->r->vertex_count + (size_t)i)];
+}
+
+static struct tac_shape shape_of(const struct part *p)
+{
+    return (struct tac_shape){p->u->x, p->u->r->vertex_count, p->begin, p->end, p->u->count};
 }
 
 /* ---- names ---- */
@@ -94,15 +100,6 @@ static void put_samples(FILE *f, const struct part *p, const char *attribute, pu
     fputs(still ? "\n" : "\n        }\n", f);
 }
 
-static bool is_still(const struct part *p)
-{
-    for (int64_t k = 1; k < p->u->count; k++)
-        if (memcmp(place(p->u, 0, p->begin), place(p->u, k, p->begin),
-                   3 * sizeof(float) * (size_t)(p->end - p->begin)) != 0)
-            return false;
-    return true;
-}
-
 static void put_place(FILE *f, const float *x)
 {
     fprintf(f, "(%.9g, %.9g, %.9g)", (double)x[0], (double)x[1], (double)x[2]);
@@ -154,103 +151,6 @@ static void put_extent(FILE *f, const struct part *p, int64_t k)
     fputc(']', f);
 }
 
-/* ---- bodies that keep their shape ---- */
-
-static double cross_length(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-    return sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-}
-
-static void difference(const struct part *p, int64_t k, tac_lid from, tac_lid to, double d[3])
-{
-    for (int c = 0; c < 3; c++)
-        d[c] = (double)place(p->u, k, to)[c] - (double)place(p->u, k, from)[c];
-}
-
-/* Three vertices far from each other and from one line; false: all are on a line. */
-static bool find_corners(const struct part *p, tac_lid corner[3])
-{
-    double far = 0, wide = 0, d[3], e[3], n[3];
-    corner[0] = corner[1] = corner[2] = p->begin;
-    for (tac_lid i = p->begin; i < p->end; i++) {
-        difference(p, 0, corner[0], i, d);
-        const double length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        if (length > far) {
-            far = length;
-            corner[1] = i;
-        }
-    }
-    difference(p, 0, corner[0], corner[1], d);
-    for (tac_lid i = p->begin; i < p->end; i++) {
-        difference(p, 0, corner[0], i, e);
-        const double area = cross_length(d, e, n);
-        if (area > wide) {
-            wide = area;
-            corner[2] = i;
-        }
-    }
-    return wide > 1e-6 * far;
-}
-
-/* The axes that the three vertices span. */
-static bool find_axes(const struct part *p, int64_t k, const tac_lid corner[3], double axis[3][3])
-{
-    double d[3];
-    difference(p, k, corner[0], corner[1], axis[0]);
-    difference(p, k, corner[0], corner[2], d);
-    const double length = sqrt(axis[0][0] * axis[0][0] + axis[0][1] * axis[0][1] + axis[0][2] * axis[0][2]);
-    const double area = cross_length(axis[0], d, axis[2]);
-    if (!(length > 0) || !(area > 0))
-        return false;
-    for (int c = 0; c < 3; c++) {
-        axis[0][c] /= length;
-        axis[2][c] /= area;
-    }
-    cross_length(axis[2], axis[0], axis[1]);
-    return true;
-}
-
-/* The motion from the first frame to frame k: place = turn * (first place) + shift. False: the corners do not span
- * axes. */
-static bool find_motion(const struct part *p, int64_t k, double turn[3][3], double shift[3])
-{
-    tac_lid corner[3];
-    double first[3][3], now[3][3];
-    if (!find_corners(p, corner) || !find_axes(p, 0, corner, first) || !find_axes(p, k, corner, now))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        shift[i] = (double)place(p->u, k, corner[0])[i];
-        for (int j = 0; j < 3; j++) {
-            turn[i][j] = now[0][i] * first[0][j] + now[1][i] * first[1][j] + now[2][i] * first[2][j];
-            shift[i] -= turn[i][j] * (double)place(p->u, 0, corner[0])[j];
-        }
-    }
-    return true;
-}
-
-/* Is every vertex, in all frames, where a rigid motion takes it, but for the rounding of single precision? */
-static bool keeps_shape(const struct part *p)
-{
-    for (int64_t k = 1; k < p->u->count; k++) {
-        double turn[3][3], shift[3], most = 0, size = 0;
-        if (!find_motion(p, k, turn, shift))
-            return false;
-        for (tac_lid i = p->begin; i < p->end; i++)
-            for (int c = 0; c < 3; c++) {
-                const float *from = place(p->u, 0, i), *to = place(p->u, k, i);
-                const double there = turn[c][0] * (double)from[0] + turn[c][1] * (double)from[1] +
-                                     turn[c][2] * (double)from[2] + shift[c];
-                most = fmax(most, fabs(there - (double)to[c]));
-                size = fmax(size, fmax(fabs((double)to[c]), fabs((double)from[c])));
-            }
-        if (most > 4e-6 * size)
-            return false;
-    }
-    return true;
-}
-
 /* A matrix of USD, by which rows are multiplied from the right. */
 static void put_matrix(FILE *f, const double turn[3][3], const double shift[3])
 {
@@ -263,8 +163,9 @@ static void put_matrix(FILE *f, const double turn[3][3], const double shift[3])
 static void put_motion(FILE *f, const struct part *p, int64_t k)
 {
     double turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, shift[3] = {0, 0, 0};
+    const struct tac_shape shape = shape_of(p);
     if (k > 0)
-        find_motion(p, k, turn, shift);
+        tac_shape_motion(&shape, k, turn, shift);
     put_matrix(f, (const double(*)[3])turn, shift);
 }
 
@@ -282,7 +183,8 @@ static void put_order(FILE *f, const char *operation)
 
 static void put_mesh(FILE *f, const struct part *p)
 {
-    const bool still = is_still(p), rigid = !still && keeps_shape(p);
+    const struct tac_shape shape = shape_of(p);
+    const bool still = tac_shape_is_still(&shape), rigid = !still && tac_shape_is_kept(&shape);
     begin_prim(f, p, "Mesh", "");
     fputs("        uniform token subdivisionScheme = \"none\"\n        uniform bool doubleSided = 1\n        int[] "
           "faceVertexCounts = [",
@@ -323,12 +225,12 @@ static double along(const struct part *p, int64_t k, double turn[3][3], double s
     const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     const int least = fabs(d[0]) <= fabs(d[1]) && fabs(d[0]) <= fabs(d[2]) ? 0 : fabs(d[1]) <= fabs(d[2]) ? 1 : 2;
     const double helper[3] = {least == 0, least == 1, least == 2};
-    const double size = cross_length(d, helper, x);
+    const double size = tac_shape_cross(d, helper, x);
     for (int c = 0; c < 3; c++) {
         x[c] = size > 0 ? x[c] / size : c == 0;
         d[c] = length > 0 ? d[c] / length : c == 1;
     }
-    cross_length(x, d, z);
+    tac_shape_cross(x, d, z);
     for (int c = 0; c < 3; c++) {
         turn[c][0] = x[c];
         turn[c][1] = d[c];
@@ -353,7 +255,8 @@ static void put_length(FILE *f, const struct part *p, int64_t k)
 static void put_lines(FILE *f, const struct part *p, bool alone)
 {
     const double r = p->u->r->radius[p->begin];
-    const bool still = is_still(p);
+    const struct tac_shape shape = shape_of(p);
+    const bool still = tac_shape_is_still(&shape);
     if (p->count == 1 && r > 0 && alone) {
         begin_prim(f, p, "Capsule", "");
         fprintf(f, "        uniform token axis = \"Y\"\n        double radius = %.9g\n", r);
@@ -383,7 +286,8 @@ static void put_centre(FILE *f, const struct part *p, int64_t k)
 static void put_particles(FILE *f, const struct part *p)
 {
     const double r = p->u->r->radius[p->begin];
-    const bool still = is_still(p);
+    const struct tac_shape shape = shape_of(p);
+    const bool still = tac_shape_is_still(&shape);
     if (p->end - p->begin == 1 && r > 0) {
         begin_prim(f, p, "Sphere", "");
         fprintf(f, "        double radius = %.9g\n", r);
@@ -404,8 +308,16 @@ static struct part part_of(const struct usd *u, tac_lid body, tac_lid begin, tac
                            tac_lid count, int corners)
 {
     struct part p = {u, body, begin, end, element, count, corners, 0};
-    for (tac_lid e = 0; e < count; e++)
-        p.count += of_body(&p, e);
+    tac_lid last = begin;
+    for (tac_lid e = 0; e < count; e++) {
+        if (!of_body(&p, e))
+            continue;
+        p.count++;
+        for (int c = 0; c < corners; c++)
+            if (element[(size_t)corners * (size_t)e + (size_t)c] >= last)
+                last = element[(size_t)corners * (size_t)e + (size_t)c] + 1;
+    }
+    p.end = p.count > 0 ? last : end; /* behind the mesh are points of joints, which need not move with it */
     return p;
 }
 

@@ -41,7 +41,10 @@ static enum tac_err add_joints(struct tac_ctx *ctx, const struct tac_settings *s
     enum tac_err err = TAC_OK;
     for (tac_lid i = 0; i < settings->joint_count; i++) {
         const struct tac_joint *joint = &settings->joint[i];
-        if (!is_ours(a, joint->end[0].point[0]) && !is_ours(a, joint->end[1].point[0]))
+        bool ours = false; /* the points of a scripted body may belong to several ranks */
+        for (int k = 0; k < 2 * joint->points; k++)
+            ours = ours || is_ours(a, joint->end[k % 2].point[k / 2]);
+        if (!ours)
             continue;
         for (int side = 0; side < 2; side++)
             TAC_TRY(tac_ids_add(ctx, ids, (size_t)joint->points, joint->end[side].point));

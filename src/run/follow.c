@@ -60,7 +60,7 @@ static void clear_looking(struct tac_looking *l)
     free(l->motion);
 }
 
-static void contact_force(const struct tac_looking *l, tac_lid i, double f[3])
+void tac_follow_contact_force(const struct tac_looking *l, tac_lid i, double f[3])
 {
     for (int c = 0; c < 3; c++)
         f[c] = l->span_s > 0 ? tac_state_impulse(&l->view, 3 * (size_t)i + (size_t)c) / l->span_s : 0;
@@ -85,7 +85,7 @@ enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines
 {
     enum tac_err err;
     const char *name = row->name;
-    const size_t most = 32 * (size_t)(1 + row->wholes + row->values + row->mores) + 2 * strlen(name) + 8;
+    const size_t most = 32 * (size_t)(1 + row->wholes + row->values + row->mores + row->lasts) + 2 * strlen(name) + 8;
     TAC_TRY(tac_grow(ctx, &lines->text, &lines->capacity, lines->length + most, 1));
     char *at = lines->text + lines->length;
     at += sprintf(at, "%.17g", row->t_s);
@@ -101,6 +101,7 @@ enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines
     }
     *at++ = '"';
     at = print_values(at, row->more, row->mores);
+    at = print_values(at, row->last, row->lasts);
     *at++ = '\n';
     lines->length = (size_t)(at - lines->text);
 done:
@@ -126,7 +127,7 @@ static void add_reaction(const struct tac_looking *l, tac_lid i, struct tac_accu
 {
     const double *x = &l->x[3 * (size_t)i], *elastic = &l->elastic[3 * (size_t)i];
     double contact[3], both[3], moment[3];
-    contact_force(l, i, contact);
+    tac_follow_contact_force(l, i, contact);
     for (int c = 0; c < 3; c++)
         both[c] = contact[c] + elastic[c];
     tac_cross(moment, x, both);
@@ -154,7 +155,7 @@ static void add_joint(const struct tac_looking *l, tac_lid index, struct tac_acc
         double force[3], moment[3];
         if (i < 0 || i >= l->view.owned)
             continue;
-        contact_force(l, i, force);
+        tac_follow_contact_force(l, i, force);
         for (int c = 0; c < 3 && side == 1; c++)
             force[c] = -force[c];
         tac_cross(moment, &l->x[3 * (size_t)i], force);
@@ -270,7 +271,7 @@ enum { COUNT, MASS, KINETIC, PLACE, SPEED = 6, TOUCH = 9, PULL = 12, HISTORY_SUM
 _Static_assert(HISTORY_SUMS - 1 == TAC_FOLLOW_VALUES, "the columns of a history");
 
 struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const char *name, const int64_t *whole,
-                                             const double *value, const double *more)
+                                             const double *value, const double *more, const double *pose)
 {
     static const double none[TAC_FOLLOW_MORE] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     const unsigned kinds = tac_scene_history_kinds(l->scene);
@@ -283,7 +284,9 @@ struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const 
                                    .value = value,
                                    .values = TAC_FOLLOW_VALUES,
                                    .more = more + (flux ? 0 : TAC_FOLLOW_FLUX),
-                                   .mores = (flux ? TAC_FOLLOW_FLUX : 0) + (reaction ? TAC_FOLLOW_REACTION : 0)};
+                                   .mores = (flux ? TAC_FOLLOW_FLUX : 0) + (reaction ? TAC_FOLLOW_REACTION : 0),
+                                   .last = pose ? pose : none,
+                                   .lasts = kinds >> TAC_HISTORY_POSE & 1 ? TAC_FOLLOW_POSE : 0};
 }
 
 /* A row of one vertex, which is sent to rank 0. */
@@ -319,7 +322,7 @@ static void describe_vertex(const struct tac_looking *l, tac_lid i, double value
     value[KINETIC] = .5 * m * tac_dot(v, v);
     memcpy(&value[PLACE], &l->x[3 * (size_t)i], 3 * sizeof *value);
     memcpy(&value[SPEED], v, 3 * sizeof *value);
-    contact_force(l, i, &value[TOUCH]);
+    tac_follow_contact_force(l, i, &value[TOUCH]);
     memcpy(&value[PULL], &l->elastic[3 * (size_t)i], 3 * sizeof *value);
 }
 
@@ -335,7 +338,7 @@ static enum tac_err add_means(struct tac_ctx *ctx, const struct tac_looking *l, 
         const bool mean = k >= PLACE && k < TOUCH;
         value[k - 1] = tac_accum_value(&sum[k]) / (mean ? count : 1);
     }
-    const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, NULL);
+    const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, NULL, NULL);
     return tac_follow_line(ctx, lines, &row);
 }
 
@@ -390,7 +393,7 @@ static enum tac_err follow_each(const struct tac_looking *l, tac_lid number, con
     err = tac_sort_records(ctx, total, sizeof *came, came);
     for (size_t k = 0; k < total && !err; k++) {
         const int64_t whole[] = {number, came[k].vertex, 1};
-        const struct tac_follow_row line = tac_follow_history_row(l, h->name, whole, came[k].value, NULL);
+        const struct tac_follow_row line = tac_follow_history_row(l, h->name, whole, came[k].value, NULL, NULL);
         err = tac_follow_line(ctx, lines, &line);
     }
     err = tac_agree(ctx, err);
@@ -448,6 +451,8 @@ enum tac_err tac_follow_histories(struct tac_simulation *sim, struct tac_follow 
             TAC_TRY(tac_follow_flux(&l, k, follow, &lines));
         else if (h->kind == TAC_HISTORY_REACTION)
             TAC_TRY(tac_follow_reaction(&l, k, index, follow, &lines));
+        else if (h->kind == TAC_HISTORY_POSE)
+            TAC_TRY(tac_follow_pose(&l, k, &lines));
         else
             TAC_TRY(h->each ? follow_each(&l, k, index, &lines) : follow_means(&l, k, index, &lines));
         free(index);

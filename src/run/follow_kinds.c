@@ -81,7 +81,7 @@ enum tac_err tac_follow_flux(const struct tac_looking *l, tac_lid number, struct
             more[k] = (double)f->crossed[k];
             more[2 + k] = tac_accum_value(&f->mass[k]);
         }
-        const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, more);
+        const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, more, NULL);
         err = tac_follow_line(ctx, lines, &row);
     }
     err = tac_agree(ctx, err);
@@ -185,7 +185,7 @@ static enum tac_err write_reaction(const struct tac_looking *l, tac_lid number, 
         own[7 + c] = -tac_accum_value(&sum[MOMENT + c]);
     }
     own[0] = sqrt(tac_dot(&own[1], &own[1]));
-    const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, more);
+    const struct tac_follow_row row = tac_follow_history_row(l, h->name, whole, value, more, NULL);
     return tac_follow_line(l->sim->ctx, lines, &row);
 }
 

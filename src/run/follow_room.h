@@ -27,25 +27,36 @@ struct tac_follow_lines {
     size_t length, capacity;
 };
 
-/* A line: time, whole numbers, values, the name in quotes, more values. */
+/* A line: time, whole numbers, values, the name in quotes, more values, the last ones. */
 struct tac_follow_row {
     double t_s;
     const char *name;
     const int64_t *whole; /* (wholes) */
     const double *value;  /* (values); NaN: nan */
     const double *more;   /* (mores) */
-    int wholes, values, mores;
+    const double *last;   /* (lasts) */
+    int wholes, values, mores, lasts;
 };
 
 /* Local. */
 enum tac_err tac_follow_line(struct tac_ctx *ctx, struct tac_follow_lines *lines, const struct tac_follow_row *row);
 
 /* Columns of histories.csv: the values that all have; and those behind the name: of a flux, where the scene has one,
- * then of a reaction. */
-enum { TAC_FOLLOW_VALUES = 14, TAC_FOLLOW_FLUX = 4, TAC_FOLLOW_REACTION = 10, TAC_FOLLOW_MORE = 14 };
-/* Local. A row of histories.csv.  whole: history, vertex, vertices; more: (TAC_FOLLOW_MORE), NULL: all nan. */
+ * then of a reaction, then of a pose. */
+enum {
+    TAC_FOLLOW_VALUES = 14,
+    TAC_FOLLOW_FLUX = 4,
+    TAC_FOLLOW_REACTION = 10,
+    TAC_FOLLOW_MORE = 14,
+    TAC_FOLLOW_POSE = 7
+};
+/* Local. A row of histories.csv.  whole: history, vertex, vertices; more: (TAC_FOLLOW_MORE), pose: (TAC_FOLLOW_POSE);
+ * NULL: all nan. */
 struct tac_follow_row tac_follow_history_row(const struct tac_looking *l, const char *name, const int64_t *whole,
-                                             const double *value, const double *more);
+                                             const double *value, const double *more, const double *pose);
+
+/* Local. The mean contact force on a vertex since the last frame, N. */
+void tac_follow_contact_force(const struct tac_looking *l, tac_lid i, double f[3]);
 
 /* Local. Is the vertex where its script, or nothing, puts it? */
 bool tac_follow_held(const struct tac_looking *l, tac_lid i);
@@ -75,5 +86,9 @@ enum tac_err tac_follow_flux(const struct tac_looking *l, tac_lid number, struct
                              struct tac_follow_lines *lines);
 enum tac_err tac_follow_reaction(const struct tac_looking *l, tac_lid number, const tac_lid *index,
                                  struct tac_follow *follow, struct tac_follow_lines *lines);
+
+/* ---- follow_pose.c ---- */
+/* Collective. The rows of now: one for each piece of the body. */
+enum tac_err tac_follow_pose(const struct tac_looking *l, tac_lid number, struct tac_follow_lines *lines);
 
 #endif

@@ -26,7 +26,7 @@ static int64_t history_digest(const struct tac_history *h)
 
 static bool has_memory(const struct tac_history *h)
 {
-    return h->kind != TAC_HISTORY_VERTICES;
+    return h->kind == TAC_HISTORY_REACTION || h->kind == TAC_HISTORY_FLUX;
 }
 
 static size_t words_of(const struct tac_history *h, size_t count)

@@ -31,6 +31,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
     TAC_TRY(tac_scene_read_loads(reader, root));
     TAC_TRY(tac_scene_read_histories(reader, root));
     tac_scene_hold_pins(reader);
+    TAC_TRY(tac_scene_check_joined(reader));
     TAC_TRY(tac_scene_masses(reader));
     TAC_TRY(tac_scene_velocities(reader));
     TAC_TRY(tac_scene_check_loads(reader));

@@ -216,6 +216,7 @@ enum tac_err tac_scene_reread_loads(struct tac_reader *reader, json_t *root);
 /* The vertices that a motion or a load is about. */
 struct tac_selection {
     const char *what; /* borrowed; "motion", "load": for sentences */
+    bool points;      /* all: the body's points of joints, too, which move with it */
     tac_lid count;
     tac_lid *vertex; /* owned by the caller, also after a failure: ascending ids in the scene, of the rows that are here
                       */
@@ -285,6 +286,8 @@ void tac_scene_rigid_center(const struct tac_settings *settings, const struct ta
 enum tac_err tac_scene_read_joints(struct tac_reader *reader, json_t *root);
 enum tac_err tac_scene_add_anchors(struct tac_reader *reader, tac_lid body, const char *where, bool placed);
 enum tac_err tac_scene_check_joints(struct tac_reader *reader);
+/* When motions have been read: is every point that joints have on a body that is not rigid held for ever? */
+enum tac_err tac_scene_check_joined(struct tac_reader *reader);
 /* When the masses of bodies are known: how motors keep to what they aim at, and how often they tick. */
 enum tac_err tac_scene_set_motors(struct tac_reader *reader);
 /* motor.c. The key `motor` of a joint. */

@@ -11,7 +11,8 @@ static const struct tac_field selection_fields[] = {
     {.key = "box", .kind = TAC_FIELD_OTHER, .required = true},
 };
 
-/* Points of joints are not selected: they are the last rows of their bodies, which no rank reads in parts. */
+/* Points of joints are selected with all of a body alone, if at all: they are the last rows of their bodies, which no
+ * rank reads in parts. */
 static struct tac_rows rows_of_mesh(const struct tac_reader *reader, tac_lid index)
 {
     struct tac_rows rows = reader->rows[index][TAC_VERTICES];
@@ -25,7 +26,8 @@ static enum tac_err select_all(struct tac_reader *reader, tac_lid index, struct 
 {
     const struct tac_rows rows = rows_of_mesh(reader, index);
     const tac_lid first = reader->scene->settings->body[index].vertex_begin + rows.number,
-                  count = rows.end - rows.begin;
+                  points = selection->points ? reader->scene->settings->body[index].anchors : 0,
+                  count = rows.end - rows.begin + points;
     enum tac_err err = tac_alloc(reader->ctx, (size_t)count, sizeof(tac_lid), &selection->vertex);
     if (err)
         return err;

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def scene(count, seconds):
                         "mesh": {"kind": "inline", "vertices": vertices.round(9).tolist(), "triangles": triangles.tolist()}}]}, h
 
 
-def tell(folder, count, seconds, wall, half):
+def tell(folder, count, seconds, wall, cpu, half):
     with open(os.path.join(folder, "out", "run.json")) as file:
         counters = json.load(file)["counters"]
     ticks = sum(counters["committed"].values())
@@ -79,8 +80,8 @@ def tell(folder, count, seconds, wall, half):
         frames = file["frames"]
         x = frames[max(frames)]["position"][8:].reshape(count, 12, 3).mean(axis=1)
     lost = int((numpy.abs(x[:, [0, 2]]).max(axis=1) > half).sum() + (x[:, 1] < 0).sum())
-    print(f"{count} stones, {20 * count} triangles: {wall:.1f} s for {seconds} s, {wall / seconds:.0f} s per simulated second")
-    print(f"ticks {ticks}, {ticks / wall:.3g} per s of the run; of contact {counters['committed']['penalty']}; plans {counters['rigid_plans']}; "
+    print(f"{count} stones, {20 * count} triangles: {wall:.1f} s ({cpu:.1f} s of the processor) for {seconds:g} s, {cpu / seconds:.0f} s of the processor per simulated second")
+    print(f"ticks {ticks}, {ticks / cpu:.3g} per s of the processor; of contact {counters['committed']['penalty']}; plans {counters['rigid_plans']}; "
           f"contacts found {counters['contacts_found']}; deepest layer {counters['deepest_layer']}")
     print(f"middles from {1000 * x[:, 1].min():.1f} to {1000 * x[:, 1].max():.1f} mm, mean {1000 * x[:, 1].mean():.1f}; outside of the box: {lost}")
     return lost == 0
@@ -109,10 +110,12 @@ def main():
             TACTUS, "run", "stones.json", "-o", "out", "--quiet", "--overwrite"] + (["--record"] if args.audit else [])
         start = time.time()
         code = subprocess.run(command, cwd=folder).returncode
-        good = code == 0 and tell(folder, args.count, args.seconds, time.time() - start, half)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        good = code == 0 and tell(folder, args.count, args.seconds, time.time() - start, used.ru_utime + used.ru_stime, half)
         if code == 0 and args.audit:
             good = subprocess.run([TACTUS, "audit", "out"], cwd=folder).returncode == 0 and good
     return 0 if good else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

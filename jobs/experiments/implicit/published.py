@@ -66,6 +66,11 @@ SCENES = {
     "rigid-table.1": (lambda d, s: stiff.turntable(d, s, .1), 2.9, 2, 13, .003),
     "rigid-table.5": (lambda d, s: stiff.turntable(d, s, .5), 5.9, 7, 14, .01),
     "rigid-table1": (lambda d, s: stiff.turntable(d, s, 1), 9.1, 10, 10, .01),
+    "rigid-cards": (stiff.cards, 162, 78, 204, 3.2),
+    "rigid-piston": (stiff.piston, 9.9, 370, 1000, 1.5),
+    "rigid-wrecking": (stiff.wrecking_ball, 17.1, 4000, 14000, 4.8),
+    "rigid-anchor": (stiff.anchor, 21.4, 267, 1000, 3.0),
+    "rigid-bolt": (stiff.bolt, 8.3, 332, 759, 3.5),
     "rigid-coin": (stiff.coin, 3.8, 12, 84, .01),
     "arch-falls": (lambda d, s: of.arch(d, s, .2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }

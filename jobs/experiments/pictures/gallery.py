@@ -33,6 +33,11 @@ VIEWS = {
     "dominoes": ("24", "--near=-0.05,0.02,0,0.11", "--azimuth", "25", "--elevation", "22"),
     "chain": ("24", "--near=0.06,0.2,0,0.16", "--azimuth", "12", "--elevation", "14"),
     "finger": ("16", "--near=0.035,0.04,0,0.06", "--azimuth", "20", "--elevation", "15"),
+    "cradle": ("20", "--near=0.02,0.14,0,0.15", "--azimuth", "20", "--elevation", "10"),
+    "gears": ("16", "--near=0.033,0,0,0.062", "--azimuth", "14", "--elevation", "25"),
+    "wrecking-ball": ("38", "--near=0.07,0.15,0,0.22", "--azimuth", "20", "--elevation", "12"),
+    "gripper": ("44", "--near=0,0.11,0,0.13", "--azimuth", "20", "--elevation", "10"),
+    "cloth-boxes": ("18", "--near=0,0.08,0,0.32", "--azimuth", "20", "--elevation", "25"),
     "box-900": ("10", "--zoom", "1.1"),
     "bridge-bearing": ("last", "--near=0,0,0,0.27", "--azimuth", "15", "--elevation", "8"),
 }

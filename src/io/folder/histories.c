@@ -16,17 +16,21 @@
 struct set {
     const char *name, *units;
     int columns;
-    int first; /* among those behind time, history, vertex, vertices; FLUX, REACTION: from where that kind's begin */
+    int first; /* among those behind time, history, vertex, vertices; FLUX, REACTION, POSE: from where that kind's begin
+                */
 };
 enum {
     BEFORE = 4,
     VALUES = 14,
     FLUX_VALUES = 4,
     REACTION_VALUES = 10,
+    POSE_VALUES = 7,
     FLUX = 100,
     REACTION = 200,
-    MOST = 32,
-    SETS = 7
+    POSE = 300,
+    WIDEST = 4,
+    MOST = 40,
+    SETS = 8
 };
 static const struct set sets[][SETS] = {
     [TAC_HISTORY_VERTICES] = {{"mass", "kg", 1, 0},
@@ -48,12 +52,20 @@ static const struct set sets[][SETS] = {
                           {"mass_forward", "kg", 1, FLUX + 2},
                           {"mass_back", "kg", 1, FLUX + 3},
                           {NULL, NULL, 0, 0}},
+    [TAC_HISTORY_POSE] = {{"mass", "kg", 1, 0},
+                          {"kinetic", "J", 1, 1},
+                          {"position", "m", 3, 2},
+                          {"velocity", "m/s", 3, 5},
+                          {"contact_force", "N", 3, 8},
+                          {"rotation", "1", 4, POSE},
+                          {"spin", "rad/s", 3, POSE + 4},
+                          {NULL, NULL, 0, 0}},
 };
 
 /* The columns of a scene's histories.csv. */
 struct columns {
-    int count;          /* all but the name */
-    int flux, reaction; /* where the columns of these kinds begin, behind BEFORE */
+    int count;                /* all but the name */
+    int flux, reaction, pose; /* where the columns of these kinds begin, behind BEFORE */
 };
 
 static struct columns columns_of(const struct tac_scene *scene)
@@ -61,15 +73,17 @@ static struct columns columns_of(const struct tac_scene *scene)
     const unsigned kinds = tac_scene_history_kinds(scene);
     struct columns c = {.flux = VALUES, .reaction = VALUES};
     c.reaction += kinds >> TAC_HISTORY_FLUX & 1 ? FLUX_VALUES : 0;
-    c.count = BEFORE + c.reaction + (kinds >> TAC_HISTORY_REACTION & 1 ? REACTION_VALUES : 0);
+    c.pose = c.reaction + (kinds >> TAC_HISTORY_REACTION & 1 ? REACTION_VALUES : 0);
+    c.count = BEFORE + c.pose + (kinds >> TAC_HISTORY_POSE & 1 ? POSE_VALUES : 0);
     return c;
 }
 
 static int place_of(const struct columns *c, const struct set *set)
 {
-    const int first = set->first >= REACTION ? c->reaction + set->first - REACTION
-                      : set->first >= FLUX   ? c->flux + set->first - FLUX
-                                             : set->first;
+    const int first = set->first >= POSE       ? c->pose + set->first - POSE
+                      : set->first >= REACTION ? c->reaction + set->first - REACTION
+                      : set->first >= FLUX     ? c->flux + set->first - FLUX
+                                               : set->first;
     return BEFORE + first;
 }
 
@@ -143,7 +157,7 @@ static bool write_set(hid_t group, const char *name, const char *units, int rank
 /* Writes what the history follows: a body, or the bodies and the plane of a flux. */
 static bool put_about(hid_t group, const struct tac_settings *settings, const struct tac_history *h)
 {
-    static const char *const kind[] = {"vertices", "reaction", "flux"};
+    static const char *const kind[] = {"vertices", "reaction", "flux", "pose"};
     bool ok = tac_h5_put_text(group, "name", h->name) && tac_h5_put_text(group, "kind", kind[h->kind]);
     if (h->kind != TAC_HISTORY_FLUX)
         return ok && tac_h5_put_text(group, "body", settings->body[h->body].name);
@@ -152,7 +166,7 @@ static bool put_about(hid_t group, const struct tac_settings *settings, const st
                      (const double[]){h->point[0], h->point[1], h->point[2], h->normal[0], h->normal[1], h->normal[2]});
 }
 
-/* buffer: (rows, 3). Rows of one time are consecutive, `each` of them. */
+/* buffer: (rows, WIDEST). Rows of one time are consecutive, `each` of them. */
 static bool write_history(hid_t group, const struct tac_output *out, const struct columns *columns,
                           const struct tac_history *h, const struct rows *rows, double *buffer)
 {
@@ -191,7 +205,7 @@ static enum tac_err write_histories(struct tac_ctx *ctx, const struct tac_output
         snprintf(name, sizeof name, "%06d", (int)h);
         err = read_history_rows(ctx, &columns, file, h, output->history[h].name, &rows);
         if (!err)
-            err = tac_alloc(ctx, 3 * rows.count + 1, sizeof *buffer, &buffer);
+            err = tac_alloc(ctx, WIDEST * rows.count + 1, sizeof *buffer, &buffer);
         const hid_t group = err ? -1 : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         *ok = err || (group >= 0 && write_history(group, out, &columns, &output->history[h], &rows, buffer));
         if (group >= 0)

@@ -133,15 +133,18 @@ done:
 #define REACTION                                                                                                       \
     ",stroke,displacement_x,displacement_y,displacement_z,force_x,force_y,force_z,moment_x,moment_y,moment_z"
 
+#define POSE ",rotation_w,rotation_x,rotation_y,rotation_z,spin_x,spin_y,spin_z"
+
 /* The columns of histories.csv: those of a kind are there if the scene has such histories. */
 static const char *histories_header(const struct tac_scene *scene)
 {
     const unsigned kinds = tac_scene_history_kinds(scene);
-    const bool flux = kinds >> TAC_HISTORY_FLUX & 1, reaction = kinds >> TAC_HISTORY_REACTION & 1;
-    return flux && reaction ? HISTORIES FLUX REACTION
-           : flux           ? HISTORIES FLUX
-           : reaction       ? HISTORIES REACTION
-                            : HISTORIES;
+    static const char *const header[] = {
+        HISTORIES,      HISTORIES FLUX,      HISTORIES REACTION,      HISTORIES FLUX REACTION,
+        HISTORIES POSE, HISTORIES FLUX POSE, HISTORIES REACTION POSE, HISTORIES FLUX REACTION POSE,
+    };
+    return header[(kinds >> TAC_HISTORY_FLUX & 1) + 2 * (kinds >> TAC_HISTORY_REACTION & 1) +
+                  4 * (kinds >> TAC_HISTORY_POSE & 1)];
 }
 
 /* In the order of enum tac_lines. */

@@ -384,11 +384,13 @@ static size_t put_near(const double *x, int64_t number, double cell, double most
     return count;
 }
 
-/* Vertices that have another one, of a lower number, nearer than `most`. */
+/* Vertices of a mesh that have another one, of a lower number, nearer than `most`. Points of joints are none: several
+ * may lie on each other. */
 static enum tac_err count_near(struct tac_reader *reader, tac_lid b, double most, int64_t *found)
 {
     const struct tac_rows *rows = &reader->rows[b][TAC_VERTICES];
-    const size_t count = (size_t)(rows->end - rows->begin);
+    const struct tac_body *body = &reader->scene->settings->body[b];
+    const size_t count = (size_t)(rows->end - rows->begin - body->anchors - body->pins);
     struct near *record = NULL, *came = NULL;
     size_t filled = 0, total = 0;
     enum tac_err err = tac_alloc(reader->ctx, 8 * count, sizeof *record, &record);

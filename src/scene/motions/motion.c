@@ -260,7 +260,10 @@ done:
 static enum tac_err read_motion(struct tac_reader *reader, json_t *object, size_t index, struct tac_motion *motion)
 {
     char where[TAC_WHERE], place[TAC_WHERE];
-    struct tac_selection selection = {.what = "motion"};
+    /* A path or a rotation moves the points of joints with the body; an animation has no positions of them. */
+    struct tac_selection selection = {.what = "motion",
+                                      .points = json_object_get(object, "path") != NULL ||
+                                                json_object_get(object, "rotate") != NULL};
     tac_lid body_index;
     enum tac_err err = TAC_OK;
     tac_where_index(where, "motions", index);

@@ -118,7 +118,7 @@ enum tac_err tac_scene_read_output(struct tac_reader *reader, json_t *section)
 /* ---- histories ---- */
 
 /* In the order of enum tac_history_kind. */
-static const char *const history_kinds[] = {"vertices", "reaction", "flux", NULL};
+static const char *const history_kinds[] = {"vertices", "reaction", "flux", "pose", NULL};
 
 #define COMMON                                                                                                         \
     {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},                                                        \
@@ -146,6 +146,10 @@ static const struct tac_field flux_fields[] = {
     COMMON,
     {.key = "bodies", .kind = TAC_FIELD_OTHER, .required = true},
     {.key = "plane", .kind = TAC_FIELD_OTHER, .required = true},
+};
+static const struct tac_field pose_fields[] = {
+    COMMON,
+    {.key = "body", .kind = TAC_FIELD_OTHER, .required = true},
 };
 static const struct tac_field plane_fields[] = {
     {.key = "point",
@@ -196,11 +200,12 @@ done:
     return err;
 }
 
+enum { MOST_ROWS = 10000 }; /* of a history at one time */
+
 /* The vertices of a body that a history is about. */
 static enum tac_err read_history_vertices(struct tac_reader *reader, json_t *object, const char *where,
                                           struct tac_history *history)
 {
-    enum { MOST = 10000 };
     enum tac_err err = TAC_OK;
     struct tac_selection selection = {.what = "history"};
     char place[TAC_WHERE];
@@ -210,12 +215,12 @@ static enum tac_err read_history_vertices(struct tac_reader *reader, json_t *obj
     history->vertex_count = selection.count;
     if (reader->spread)
         MPI_Allreduce(MPI_IN_PLACE, &history->vertex_count, 1, TAC_GID_MPI, MPI_SUM, reader->ctx->comm);
-    if (history->each && history->vertex_count > MOST)
+    if (history->each && history->vertex_count > MOST_ROWS)
         TAC_TRY(tac_scene_fail(reader, where,
                                "has a row for each of %" TAC_PRIGID
                                " vertices, which is more than %d; choose fewer vertices, or leave \"each\" out for "
                                "one row of their means",
-                               history->vertex_count, (int)MOST));
+                               history->vertex_count, (int)MOST_ROWS));
     TAC_TRY(tac_reader_agree(reader, keep_selection(reader, object, history)));
 done:
     free(selection.vertex);
@@ -275,6 +280,29 @@ done:
     return err;
 }
 
+/* A body with many pieces has a row for each. */
+static enum tac_err read_pose(struct tac_reader *reader, json_t *object, const char *where, struct tac_history *history)
+{
+    enum tac_err err = TAC_OK;
+    char place[TAC_WHERE];
+    tac_where(place, where, "body");
+    TAC_TRY(tac_scene_find_body(reader, json_object_get(object, "body"), place, &history->body));
+    const struct tac_body *body = &reader->scene->settings->body[history->body];
+    if (body->rigid < 0)
+        return tac_scene_fail(
+            reader, place, "names \"%.60s\", which is not rigid and has no pose; follow vertices of it (kind vertices)",
+            body->name);
+    if (body->piece_count > MOST_ROWS)
+        return tac_scene_fail(reader, place,
+                              "names \"%.60s\", which has %" TAC_PRILID
+                              " pieces, more than %d; frames have their poses with \"pose\" among output.fields",
+                              body->name, body->piece_count, (int)MOST_ROWS);
+    history->each = body->piece_count > 1;
+    history->vertex_count = body->piece_count;
+done:
+    return err;
+}
+
 static enum tac_err read_history(struct tac_reader *reader, json_t *root, json_t *object, tac_lid index,
                                  struct tac_history *history)
 {
@@ -283,7 +311,8 @@ static enum tac_err read_history(struct tac_reader *reader, json_t *root, json_t
         size_t count;
     } tables[] = {{vertices_fields, COUNT(vertices_fields)},
                   {reaction_fields, COUNT(reaction_fields)},
-                  {flux_fields, COUNT(flux_fields)}};
+                  {flux_fields, COUNT(flux_fields)},
+                  {pose_fields, COUNT(pose_fields)}};
     enum tac_err err = TAC_OK;
     const char *kind = json_string_value(json_object_get(object, "kind"));
     char where[TAC_WHERE], place[TAC_WHERE];
@@ -299,6 +328,8 @@ static enum tac_err read_history(struct tac_reader *reader, json_t *root, json_t
     TAC_TRY(read_history_name(reader, object, where, index, history));
     if (history->kind == TAC_HISTORY_FLUX)
         return read_flux(reader, object, where, history);
+    if (history->kind == TAC_HISTORY_POSE)
+        return read_pose(reader, object, where, history);
     TAC_TRY(read_history_vertices(reader, object, where, history));
     if (history->kind == TAC_HISTORY_REACTION)
         TAC_TRY(check_held(reader, root, where, history));

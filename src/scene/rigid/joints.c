@@ -342,23 +342,18 @@ static enum tac_err check_end(struct tac_reader *reader, const struct tac_joint 
                               "has \"vertex\", but \"%.60s\" is rigid; give the place of the point by "
                               "\"at\"",
                               body->name);
-    if (!rigid && end->vertex < 0)
-        return tac_scene_fail(reader, place,
-                              "has \"at\", but \"%.60s\" is not rigid; give a vertex of it by \"vertex\", or make it "
-                              "\"rigid\"",
-                              body->name);
-    if (rigid && !body->has_elements)
+    if (end->vertex < 0 && !body->has_elements)
         return tac_scene_fail(reader, place,
                               "is \"%.60s\", which has neither triangles nor segments; a joint holds "
                               "bodies that have some",
                               body->name);
-    if (!rigid && joint->kind != TAC_JOINT_BALL)
+    if (end->vertex >= 0 && joint->kind != TAC_JOINT_BALL)
         return tac_scene_fail(reader, place,
                               "is a vertex of \"%.60s\", which only a joint of kind \"ball\" can hold; a %s needs two "
                               "rigid bodies, or one and the world",
                               body->name, joint_kinds[joint->kind]);
-    const tac_lid vertices = body->vertex_end - body->vertex_begin;
-    if (!rigid && end->vertex >= vertices)
+    const tac_lid vertices = tac_body_mesh_end(body) - body->vertex_begin;
+    if (end->vertex >= vertices)
         return tac_scene_fail(reader, place, "has vertex %lld, but \"%.60s\" has vertices 0 to %d",
                               (long long)end->vertex, body->name, (int)vertices - 1);
     return TAC_OK;
@@ -421,6 +416,11 @@ enum tac_err tac_scene_check_joints(struct tac_reader *reader)
             TAC_TRY(tac_scene_fail(reader, where, "joins two vertices; one of a and b must be a rigid body"));
         if (joint->end[0].vertex >= 0 && joint->end[1].body < 0)
             TAC_TRY(tac_scene_fail(reader, where, "ties a vertex to the world; hold the vertex by a motion"));
+        bool rigid = false;
+        for (int side = 0; side < 2; side++)
+            rigid |= joint->end[side].body >= 0 && s->body[joint->end[side].body].rigid >= 0;
+        if (!rigid)
+            TAC_TRY(tac_scene_fail(reader, where, "joins nothing that is rigid; one of a and b must be a rigid body"));
         if (joint->end[0].body == joint->end[1].body)
             TAC_TRY(tac_scene_fail(reader, where, "joins \"%.60s\" with itself; give another body",
                                    s->body[joint->end[0].body].name));
@@ -432,4 +432,25 @@ enum tac_err tac_scene_check_joints(struct tac_reader *reader)
     TAC_TRY(list_anchors(reader));
 done:
     return err;
+}
+
+enum tac_err tac_scene_check_joined(struct tac_reader *reader)
+{
+    const struct tac_settings *s = reader->scene->settings;
+    for (tac_lid i = 0; i < s->joint_count; i++)
+        for (int side = 0; side < 2; side++) {
+            const struct tac_joint_end *end = &s->joint[i].end[side];
+            char where[TAC_WHERE], place[TAC_WHERE];
+            if (end->body < 0 || end->vertex >= 0 || s->body[end->body].rigid >= 0 ||
+                !reader->scene->mesh->ever_free[end->point[0]])
+                continue;
+            tac_where_index(where, "joints", (size_t)i);
+            tac_where(place, where, SIDE[side]);
+            return tac_scene_fail(
+                reader, place,
+                "has \"at\", but \"%.60s\" is neither rigid, nor fixed, nor moved as a whole for ever "
+                "by a path or a rotation; give a vertex of it by \"vertex\", or make it \"rigid\"",
+                s->body[end->body].name);
+        }
+    return TAC_OK;
 }

@@ -89,8 +89,8 @@ done:
 /* How much a unit of torque about the joint's axis turns a body that is free, 1/(kg m^2). */
 static double inverse_inertia(const struct tac_settings *s, const struct tac_joint *joint, int side)
 {
-    if (joint->end[side].body < 0)
-        return 0;
+    if (joint->end[side].body < 0 || s->body[joint->end[side].body].rigid < 0)
+        return 0; /* the world, or a body that is held */
     const struct tac_rigid_body *rigid = &s->rigid[s->body[joint->end[side].body].rigid];
     const double sum = rigid->second[0] + rigid->second[1] + rigid->second[2];
     double inverse = 0;

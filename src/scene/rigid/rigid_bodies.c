@@ -473,14 +473,14 @@ static enum tac_err check_histories(struct tac_reader *reader)
     char where[TAC_WHERE];
     for (tac_lid i = 0; i < s->output.history_count; i++) {
         const struct tac_history *h = &s->output.history[i];
-        bool rigid = h->kind != TAC_HISTORY_FLUX && s->body[h->body].rigid >= 0;
+        bool rigid = h->kind != TAC_HISTORY_FLUX && h->kind != TAC_HISTORY_POSE && s->body[h->body].rigid >= 0;
         for (tac_lid k = 0; k < h->flux_count; k++)
             rigid |= s->body[h->flux_body[k]].rigid >= 0;
         if (rigid) {
             tac_where_index(where, "output.histories", (size_t)i);
             return tac_scene_fail(reader, where,
-                                  "is of a rigid body, which is not possible yet; frames have the positions of its "
-                                  "vertices, and energy.csv has sums");
+                                  "is of vertices of a rigid body, which is not possible yet; follow its pose (kind "
+                                  "pose); frames have the positions of its vertices");
         }
     }
     return check_radius(reader);

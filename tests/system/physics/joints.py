@@ -9,6 +9,7 @@ top       A heavy symmetric top on a ball joint precesses steadily, as its equat
 free      Two spinning bodies that are joined keep momentum and angular momentum to rounding.
 motors    A torque does the work T times the angle, which is the energy that comes in; a speed and a position are reached;
           limits hold.
+moved     A plate that a motion turns carries an arm that is welded to it, and one whose hinge has a motor; the same on 1 and 3 ranks.
 
 If it fails, joints open, lose momentum, or motors do another work than they book.
 """
@@ -34,15 +35,15 @@ def expect(good, what):
         failures.append(what)
 
 
-def run(folder, bodies, joints, end, frame=.01, gravity=(0, -G, 0), **contact):
-    scene = {"format": "tactus-scene/1", "time": {"end": end, "frame": frame}, "gravity": list(gravity),
+def run(folder, bodies, joints, end, frame=.01, gravity=(0, -G, 0), motions=(), ranks=1, **contact):
+    scene = {"motions": list(motions), "format": "tactus-scene/1", "time": {"end": end, "frame": frame}, "gravity": list(gravity),
              "contact": {"thickness": .0005, "stiffness": 1000, "restitution": 1, **contact}, "output": {"reactions": True},
              "bodies": bodies, "joints": joints}
     path = os.path.join(folder, "scene.json")
     with open(path, "w") as file:
         json.dump(scene, file)
     out = os.path.join(folder, "out")
-    done = subprocess.run([TACTUS, "run", path, "-o", out, "--overwrite", "--quiet"], text=True, stdout=subprocess.PIPE,
+    done = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, "run", path, "-o", out, "--overwrite", "--quiet"], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     if done.returncode:
         raise SystemExit(f"tactus run: {done.returncode}: {done.stderr}")
@@ -169,6 +170,32 @@ def motors(folder):
     expect(-20 - play < least and last < -18, f"motors: limits of -20 degrees hold ({least:.2f} at least, {last:.2f} at the end)")
 
 
+def moved(folder):
+    plate = {"name": "plate", "mesh": {"kind": "grid", "size": [.6, .6], "cells": [6, 6]}, "rotation": [90, 0, 0], "position": [0, 0, -.05]}
+    arms = [{"name": name, "rigid": {"mass": 1}, "position": [x, 0, 0], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [1, 1, 1]}}
+            for name, x in (("welded", .3), ("driven", -.3))]
+    common = {"axis": [0, 0, 1], "span": .05, "slack": .0005, "stiffness": 1e4}
+    joints = [{"name": "weld", "kind": "weld", "a": {"body": "welded", "at": [.25, 0, 0]}, "b": {"body": "plate"}, **common},
+              {"name": "hinge", "kind": "hinge", "a": {"body": "driven", "at": [-.25, 0, 0]}, "b": {"body": "plate"}, **common,
+               "motor": {"position": 30, "stiffness": 20, "path": [[0, 0], [.3, 1]]}}]
+    turn = {"body": "plate", "rotate": {"axis": [0, 0, 1], "center": [0, 0, 0], "path": [[0, 0], [.4, 60]]}}
+    _, x, rows, _ = run(folder, [plate, *arms], joints, .6, gravity=(0, 0, 0), motions=[turn])
+    bodies = [x[:, 49 + 3 + 3:], x[:, 49 + 3 + 3 + 8 + 3:]]  # the plate has 49 vertices, and three points of each joint
+
+    def angle(arm):
+        corner = arm[0, :8]
+        low = int(np.argmin(corner.sum(axis=1)))
+        high = int(np.argmin(np.abs(corner - corner[low] - [.2, 0, 0]).sum(axis=1)))
+        along = arm[-1, high] - arm[-1, low]
+        return math.degrees(math.atan2(along[1], along[0]))
+    expect(abs(angle(bodies[0]) % 360 - 60) < 2, f"moved: a welded arm turns by {angle(bodies[0]):.2f} degrees with a plate that turns by 60")
+    expect(abs(angle(bodies[1]) % 360 - 90) < 2, f"moved: one with a motor by {angle(bodies[1]):.2f}, 30 more")
+    middle = bodies[0][-1, :8].mean(axis=0)
+    expect(np.linalg.norm(middle - [.3 * math.cos(math.pi / 3), .3 * math.sin(math.pi / 3), 0]) < .005, f"moved: and is at {middle.round(4)}")
+    _, other, more, _ = run(folder, [plate, *arms], joints, .6, gravity=(0, 0, 0), motions=[turn], ranks=3)
+    expect(np.array_equal(x, other) and str(rows) == str(more), "moved: to the last bit the same on 3 ranks")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         weight(folder)
@@ -178,6 +205,7 @@ def main():
         top(folder)
         free(folder)
         motors(folder)
+        moved(folder)
     sys.exit(1 if failures else 0)
 
 

@@ -112,7 +112,7 @@ def check_vtk(folder, kind):
                         same(vtk_to_numpy(data.GetArray(name)), frame[name][:][order] if name in cells else frame[name], name + " by VTK")
 
 
-def check_gltf():
+def check_gltf(bodies):
     tactus("export", "a b.run", "-o", "gl", "--format", "gltf", "--frames", "1:")
     data = open("gl/animation.glb", "rb").read()
     magic, version, length, text, tag = struct.unpack_from("<4s3I4s", data)
@@ -125,7 +125,7 @@ def check_gltf():
     def accessor(k):
         a = root["accessors"][k]
         view = root["bufferViews"][a["bufferView"]]
-        columns = {"SCALAR": 1, "VEC3": 3}[a["type"]]
+        columns = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[a["type"]]
         kind = {5126: "<f4", 5125: "<u4"}[a["componentType"]]
         must(view["byteOffset"] % 4 == 0 and view["byteLength"] == 4 * columns * a["count"] and view["byteOffset"] + view["byteLength"] <= root["buffers"][0]["byteLength"], "a view")
         value = np.frombuffer(binary, kind, columns * a["count"], view["byteOffset"]).reshape(-1, columns)
@@ -136,25 +136,44 @@ def check_gltf():
     with h5py.File("a b.run/frames.h5") as file:
         mesh, frames = file["mesh"], [f for f in file["frames"].values()][1:]
         x = [f["position"][:] for f in frames]
-        primitives = root["meshes"][0]["primitives"]
-        lists = {4: mesh["triangles"][:], 1: mesh["segments"][:], 0: mesh["points"][:][:, None]}
-        for mode, rows in lists.items():
-            found = np.concatenate([accessor(p["indices"]).reshape(-1, rows.shape[1]) for p in primitives if p["mode"] == mode])
-            must(np.array_equal(found, rows), "elements of mode %d" % mode)
-        for p in primitives:
-            must(set(mesh["body"][:][accessor(p["indices"])]) == {p["material"]}, "a primitive of several bodies")
-            first = accessor(p["attributes"]["POSITION"])
-            must("min" in root["accessors"][p["attributes"]["POSITION"]], "bounds are missing")
-            same(first, np.float32(x[0]), "first frame")
-            must(len(p["targets"]) == len(x) - 1 == len(root["meshes"][0]["weights"]), "targets")
-            for k, target in enumerate(p["targets"]):
-                must(np.allclose(first + accessor(target["POSITION"]), x[k + 1], atol=1e-6), "frame %d" % (k + 1))
-        must([m["name"] for m in root["materials"]] == [n.decode() for n in mesh["body_names"]], "names")
-        sampler = root["animations"][0]["samplers"][0]
         times = np.array([f["time"][()] for f in frames])
-        must(np.allclose(accessor(sampler["input"]), times - times[0]), "times")
-        weights = accessor(sampler["output"]).reshape(len(x), -1)
-        must(np.array_equal(weights, np.eye(len(x))[:, 1:]), "weights")
+        lists, of = {4: mesh["triangles"][:], 1: mesh["segments"][:], 0: mesh["points"][:][:, None]}, mesh["body"][:]
+        shown, moves = set(), {}
+        for channel in root["animations"][0]["channels"]:
+            sampler = root["animations"][0]["samplers"][channel["sampler"]]
+            must(np.allclose(accessor(sampler["input"]), times - times[0]), "times")
+            moves[channel["target"]["node"], channel["target"]["path"]] = accessor(sampler["output"])
+        must(root["scenes"][0]["nodes"] == list(range(len(root["nodes"]))), "nodes")
+        for number, node in enumerate(root["nodes"]):
+            primitives = root["meshes"][node["mesh"]]["primitives"]
+            soft = "weights" in root["meshes"][node["mesh"]]
+            # Every vertex of the node in every frame: morphed, or turned and moved.
+            first = accessor(primitives[0]["attributes"]["POSITION"])
+            places = [first] * len(x)
+            if soft:
+                targets = primitives[0]["targets"]
+                must(len(targets) == len(x) - 1 == len(root["meshes"][node["mesh"]]["weights"]), "targets")
+                places = [first, *[first + accessor(target["POSITION"]) for target in targets]]
+                must(np.array_equal(moves[number, "weights"].reshape(len(x), -1), np.eye(len(x))[:, 1:]), "weights")
+            else:
+                there = moves.get((number, "translation"), np.repeat([node["translation"]], len(x), axis=0))
+                turn = moves.get((number, "rotation"), np.repeat([[0., 0, 0, 1]], len(x), axis=0))
+                must(np.allclose((turn ** 2).sum(axis=1), 1, atol=1e-6), "a rotation's size")
+                places = [first + 2 * np.cross(q[:3], np.cross(q[:3], first) + q[3] * first) + t for q, t in zip(turn.astype(float), there)]
+            for p in primitives:
+                rows = lists[p["mode"]]
+                rows = rows[of[rows[:, 0]] == p["material"]]
+                index = accessor(p["indices"])
+                must(p["attributes"]["POSITION"] == primitives[0]["attributes"]["POSITION"], "one list of places")
+                must("min" in root["accessors"][p["attributes"]["POSITION"]], "bounds are missing")
+                must(len(index) == rows.size and all(np.allclose(places[k][index], x[k][rows.ravel()], atol=1e-6) for k in range(len(x))), "body %d" % p["material"])
+                must((p["material"], p["mode"]) not in shown, "a body twice")
+                shown.add((p["material"], p["mode"]))
+        must(shown == {(int(b), mode) for mode, rows in lists.items() for b in set(of[rows[:, 0]])}, "bodies are missing: %s" % shown)
+        must([m["name"] for m in root["materials"]] == [n.decode() for n in mesh["body_names"]], "names")
+        own = {node["name"]: number for number, node in enumerate(root["nodes"]) if "weights" not in root["meshes"][node["mesh"]]}
+        must({scene_body["name"] for scene_body in bodies if scene_body.get("fixed") or "rigid" in scene_body} <= set(own), "fixed and rigid bodies are nodes: %s" % own)
+        must(all((own[name], "rotation") in moves for name in ("arm", "stone")) and (own[bodies[0]["name"]], "rotation") not in moves, "what moves")
     tactus("export", "a b.run", "-o", "one", "--format", "gltf", "--frames", "last")  # a picture: no animation
 
 
@@ -164,19 +183,22 @@ def main():
              "bodies": [{"name": "sheet \"a\", é", "material": "cloth", "position": [0, 0.11, 0], "mesh": {"kind": "grid", "size": [0.2, 0.2], "cells": [90, 90]}, "fixed": True},
                         {"name": "flag", "material": "cloth", "position": [0, 0.13, 0], "mesh": {"kind": "grid", "size": [0.1, 0.1], "cells": [4, 4]}},
                         {"name": "rope", "mass": 0.001, "position": [0, 0.2, 0], "mesh": {"kind": "segments", "from": [-0.1, 0, 0], "to": [0.1, 0, 0], "cells": 4}},
-                        {"name": "gas", "mass": 0.0001, "radius": 0.004, "mesh": {"kind": "points", "vertices": [[0.3, 0, 0], [0.33, 0, 0]]}}],
+                        {"name": "gas", "mass": 0.0001, "radius": 0.004, "mesh": {"kind": "points", "vertices": [[0.3, 0, 0], [0.33, 0, 0]]}},
+                       {"name": "arm", "rigid": {"mass": 0.1}, "position": [0.6, 0, 0], "mesh": {"kind": "box", "size": [0.2, 0.01, 0.01], "cells": [2, 1, 1]}},
+                       {"name": "stone", "rigid": {"mass": 0.1}, "position": [1, 0, 0], "angular_velocity": [40, 90, -30], "mesh": {"kind": "icosahedron", "edge": 0.02}}],
+             "joints": [{"name": "pin", "kind": "ball", "a": {"body": "arm", "at": [0.5, 0, 0]}, "b": {"body": None}, "slack": 0.001}],
              "output": {"fields": ["strain", "stress", "bending_angle", "plastic_strain", "contact_pressure", "rank"], "contacts": True}}
     with open("scene.json", "w") as file:
         json.dump(scene, file)
     tactus("run", "scene.json", "-o", "a b.run", "--quiet")
     for kind in ("vtu", "vtp"):
         check_vtk("out $HOME " + kind, kind)
-    check_gltf()
+    check_gltf(scene["bodies"])
     must("exists; give --overwrite" in tactus("export", "a b.run", "-o", "gl", "--format", "gltf", code=2), "a file is replaced unasked")
     must("frames.pvd' exists" in tactus("export", "a b.run", "-o", "out $HOME vtu", "--format", "vtp", code=2), "a list is replaced unasked")
     tactus("export", "a b.run", "-o", "gl", "--format", "gltf", "--overwrite")
     # A run without fields, and one with triangles alone.
-    plain = {**scene, "output": {}, "bodies": scene["bodies"][1:2]}
+    plain = {**scene, "output": {}, "joints": [], "bodies": scene["bodies"][1:2]}
     with open("plain.json", "w") as file:
         json.dump(plain, file)
     tactus("run", "plain.json", "-o", "plain.run", "--quiet")

@@ -85,7 +85,7 @@ REFUSED = [
      r"rigid: has \"pieces\", but a joint holds \"r\", and it is not said which piece"),
     ("bodies.sheet.rigid={\"mass\":1,\"frequency\":-1}", r"bodies\[0\]\.rigid\.frequency: is -1"),
     (["bodies.dust.1.rigid=true", "output.histories=[{\"name\":\"h\",\"body\":\"dust.1\",\"every\":0.1}]"],
-     r"output\.histories\[0\]: is of a rigid body"),
+     r"output\.histories\[0\]: is of vertices of a rigid body"),
     (["bodies.dust.1.rigid=true", "clocks.rigid_s=1e-300"], r"clocks\.rigid_s: is 1e-300 s, under 2\^12 quanta"),
     ("clocks.turn=0.1", r"clocks\.turn: is 0\.1; it must be"),
     # joints
@@ -96,7 +96,8 @@ REFUSED = [
     joined(r"\[0\]\.a: needs \"at\", the place", a={"body": "die"}),
     joined(r"\[0\]\.a: has \"at\" and \"vertex\"", a={"body": "die", "at": [0, 9, 0], "vertex": 1}),
     joined(r"\[0\]\.a: has \"vertex\", but \"die\" is rigid", a={"body": "die", "vertex": 1}, b={"body": None, "at": [0, 9, 0]}),
-    joined(r"\[0\]\.b: has \"at\", but \"sheet\" is not rigid", b={"body": "sheet"}),
+    joined(r"\[0\]\.b: has \"at\", but \"sheet\" is neither rigid, nor fixed, nor moved", b={"body": "sheet"}),
+    joined(r"\[0\]: joins nothing that is rigid", a={"body": "floor", "at": [0, 9, 0]}, b={"body": None}),
     joined(r"\[0\]\.b: has vertex 9, but \"sheet\" has vertices 0 to 8", b={"body": "sheet", "vertex": 9}),
     joined(r"\[0\]\.b: is the world, which has no vertices", b={"body": None, "vertex": 1}),
     joined(r"\[0\]: joins two vertices", a={"body": "sheet", "vertex": 1}, b={"body": "floor", "vertex": 1}),

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""grains.py grains|stones N [--end S] [--keep DIR]: grains that roll, or stones, in Tactus and in LAMMPS, in turn on one core each.
+
+    jobs/experiments/speed/grains.py grains 27000
+    jobs/experiments/speed/grains.py stones 10000
+
+grains  N (a cube) grains of 10 mm and 2500 kg/m^3 stand in a cubic lattice in a box, within contact's reach of each other, move by chance with
+        up to .2 m/s, and collapse under gravity; friction .5, restitution .5, stiffness 2000 N/m. In LAMMPS (Debian's `lammps`)
+        atom_style sphere, pair_style gran/hooke/history: friction with history, which turns grains, as friction turns ours.
+stones  The N stones of jobs/experiments/bodies/stones.py pour into a box. In Tactus each has 20 triangles; in LAMMPS each is a clump of twelve
+        spheres, one in each corner of the stone, moved by fix rigid/small (spheres in place of triangles, so work for work they are not the same).
+
+In LAMMPS a radius is half a thickness more and walls are half a thickness further in, so that grains push each other from the same distance
+with the same first stiffness. Its step is the period of our outermost layer of the fastest pair, so a contact is computed there as often as
+here while the outermost layer does; what lies deeper costs us more. Processor seconds of the whole programs, beside other work of the machine; contacts at
+the end; and the kinetic energy at the end, which says whether both did about the same."""
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "bodies"))
+import balls  # noqa: E402
+import stones  # noqa: E402
+
+RADIUS, DENSITY, THICKNESS, STIFFNESS, FRICTION, RESTITUTION = .005, 2500, .0005, 2000., .5, .5
+MASS = 4 / 3 * math.pi * RADIUS ** 3 * DENSITY
+
+
+def grains_scene(count, end):
+    side = round(count ** (1 / 3))
+    if side ** 3 != count or side < 2:
+        sys.exit(f"grains.py: {count} is not the cube of a whole number over 1")
+    spacing = 2 * RADIUS + .9 * THICKNESS
+    wide, high = side * spacing + .002, 1.2 * side * spacing
+    return {"format": "tactus-scene/1", "time": {"end": end, "frame": end}, "gravity": [0, -9.81, 0],
+            "contact": {"thickness": THICKNESS, "stiffness": STIFFNESS, "restitution": RESTITUTION, "friction": FRICTION},
+            "bodies": [{"name": "box", "fixed": True, "position": [0, round(high / 2, 6), 0],
+                        "mesh": {"kind": "box", "size": [round(wide, 6), round(high, 6), round(wide, 6)], "cells": [1, 1, 1]}},
+                       {"name": "grains", "mass": MASS, "radius": RADIUS, "rolls": True, "random_speed": [0, .2], "seed": 1,
+                        "position": [0, round(side * spacing / 2 + .0005, 6), 0],
+                        "mesh": {"kind": "points", "lattice": {"count": [side] * 3, "spacing": spacing}}}]}
+
+
+def of_law(stiffness, restitution, mass):
+    """LAMMPS's damping of the normal force for a restitution: the spring loses it in half an oscillation of a pair."""
+    beta = -math.log(restitution) / math.hypot(math.pi, math.log(restitution))
+    return 2 * beta * math.sqrt(stiffness / (mass / 2))
+
+
+def header(low, high, law, walls, more):
+    lines = ["units si", "atom_style sphere", "boundary f f f", "newton off", "atom_modify map array", "comm_modify vel yes cutoff 0.025", *more[0],
+             f"pair_style gran/hooke/history {law}", "pair_coeff * *", *more[1], "fix weight all gravity 9.81 vector 0 -1 0"]
+    for axis, a, b in walls:
+        lines.append(f"fix wall_{axis} all wall/gran hooke/history {law} {axis}plane {a!r} {b!r}")
+    return lines
+
+
+def finish(lines, step, end, folder, data, energies):
+    steps = round(end / step)
+    lines += [*energies, "compute touch all contact/atom", "compute all_touch all reduce sum c_touch", f"thermo {steps}",
+              "thermo_style custom step atoms c_straight c_round c_all_touch", "thermo_modify lost ignore norm no", f"timestep {step!r}", f"run {steps}"]
+    with open(os.path.join(folder, "lammps.in"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "lammps.data"), "w") as file:
+        file.write(data)
+    return steps
+
+
+def data_of(places, speeds, radius, density, low, high):
+    head = f"grains\n\n{len(places)} atoms\n1 atom types\n\n" + "".join(f"{low[k]!r} {high[k]!r} {'xyz'[k]}lo {'xyz'[k]}hi\n" for k in range(3))
+    rows = [f"{k} 1 {2 * radius!r} {density!r} {x[0]!r} {x[1]!r} {x[2]!r}\n" for k, x in enumerate(places.tolist(), 1)]
+    rows += ["\nVelocities\n\n"] + [f"{k} {v[0]!r} {v[1]!r} {v[2]!r} 0 0 0\n" for k, v in enumerate(speeds.tolist(), 1)]
+    return head + "\nAtoms # sphere\n\n" + "".join(rows)
+
+
+def first_frame(folder, body):
+    with h5py.File(os.path.join(folder, "out", "frames.h5")) as file:
+        frame = file["frames"][sorted(file["frames"])[0]]
+        moving = file["mesh/body"][()] == body
+        return frame["position"][()][moving], frame["velocity"][()][moving]
+
+
+def grains_lammps(folder, made, step):
+    places, speeds = first_frame(folder, 1)
+    wide, high, _ = made["bodies"][0]["mesh"]["size"]
+    low, top, eta = [-wide / 2, 0., -wide / 2], [wide / 2, high, wide / 2], THICKNESS / 2
+    radius = RADIUS + eta
+    law = f"{STIFFNESS!r} NULL {of_law(STIFFNESS, RESTITUTION, MASS)!r} NULL {FRICTION!r} 1"
+    lines = header(low, top, law, [("xyz"[k], low[k] + eta, top[k] - eta) for k in range(3)],
+                   (["read_data lammps.data"], ["neighbor 0.001 bin", "neigh_modify delay 0 every 1 check yes", "fix move all nve/sphere"]))
+    return finish(lines, step, made["time"]["end"], folder, data_of(places, speeds, radius, MASS / (4 / 3 * math.pi * radius ** 3), low, top),
+                  ["compute straight all ke", "compute round all erotate/sphere"])
+
+
+def stones_lammps(folder, made, step):
+    """Twelve spheres for each stone, as far inside of its corners as their radius; a sphere's mass is a twelfth of a stone's."""
+    places, speeds = first_frame(folder, 1)
+    count, law_of = len(places) // 12, made["contact"]
+    radius, eta = .003, law_of["thickness"] / 2
+    x = places.reshape(count, 12, 3)
+    middle = x.mean(axis=1, keepdims=True)
+    far = numpy.linalg.norm(x - middle, axis=2, keepdims=True)
+    x = (middle + (x - middle) * (1 - radius / far)).reshape(-1, 3)
+    volume = numpy.array([abs(sum(numpy.dot(p[a], numpy.cross(p[b], p[c])) for a, b, c in stones.faces())) / 6 for p in (places.reshape(count, 12, 3) - middle)[:50]])
+    mass = 2500 * float(volume.mean()) / 12
+    walls = numpy.array(made["bodies"][0]["mesh"]["vertices"])
+    low, top = walls.min(axis=0).tolist(), walls.max(axis=0).tolist()
+    top[1] = max(top[1], float(x[:, 1].max())) + .05
+    law = f"{law_of['stiffness']!r} NULL {of_law(law_of['stiffness'], law_of['restitution'], 12 * mass)!r} NULL {law_of['friction']!r} 1"
+    numbers = ["fix numbers all property/atom mol ghost yes", "read_data lammps.data fix numbers NULL Molecules"]
+    rigid = ["neighbor 0.001 bin", "neigh_modify delay 0 every 1 check yes", "fix move all rigid/small molecule",
+             "neigh_modify exclude molecule/intra all"]
+    lines = header(low, top, law, [("x", low[0] + eta, top[0] - eta), ("y", low[1] + eta, None), ("z", low[2] + eta, top[2] - eta)],
+                   (numbers, rigid))
+    lines = [line.replace("None", "NULL") for line in lines]
+    data = data_of(x, speeds, radius + eta, mass / (4 / 3 * math.pi * (radius + eta) ** 3), low, top)
+    data += "\nMolecules\n\n" + "".join(f"{k + 1} {k // 12 + 1}\n" for k in range(12 * count))
+    return finish(lines, step, made["time"]["end"], folder, data, ["compute straight all ke/rigid move", "compute round all erotate/rigid move"])
+
+
+def period(folder):
+    """Of the outermost layer of the fastest pair, s."""
+    done = subprocess.run([balls.PROGRAM, "check", "scene.json", "--json"], cwd=folder, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)["layer_stack"][0]["layer_groups"][0]["period"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("grains", "stones"))
+    parser.add_argument("count", type=int, metavar="N")
+    parser.add_argument("--end", type=float, help="simulated time, s (grains .05, stones .15)")
+    parser.add_argument("--step", type=float, help="of LAMMPS, s (the period of our outermost layer)")
+    parser.add_argument("--keep", metavar="DIR", help="leave the scene, the runs and LAMMPS's files there")
+    given = parser.parse_args()
+    end = given.end or {"grains": .05, "stones": .15}[given.what]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.keep or temporary
+        os.makedirs(folder, exist_ok=True)
+        made = grains_scene(given.count, end) if given.what == "grains" else stones.scene(given.count, end)[0]
+        made["time"]["frame"] = end
+        with open(os.path.join(folder, "scene.json"), "w") as file:
+            json.dump(made, file)
+        _, wall, cpu = balls.timed([balls.PROGRAM, "run", "scene.json", "-o", "out", "--overwrite", "--quiet"], folder)
+        step = given.step or period(folder)
+        steps = (grains_lammps if given.what == "grains" else stones_lammps)(folder, made, step)
+        said, their_wall, their_cpu = balls.timed(["lmp", "-in", "lammps.in", "-log", "lammps.log"], folder)
+        with open(os.path.join(folder, "lammps.log")) as file:
+            log = file.read()
+        rows = re.findall(r"^\s*(\d+)\s+(\d+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s*$", log, re.M)
+        loop = float(re.search(r"Loop time of ([\d.]+)", log).group(1))
+        with open(os.path.join(folder, "out", "energy.csv")) as file:
+            names, *lines = file.read().split("\n")
+        energy = dict(zip(names.split(","), map(float, lines[-2].split(","))))
+        with open(os.path.join(folder, "out", "run.json")) as file:
+            ticks = json.load(file)["counters"]["committed"]["penalty"]
+    print(f"{given.count} {given.what}, {end:g} s; LAMMPS's step {step:.4g} s, {steps} steps\n")
+    print("| program | processor s | per step of LAMMPS, ms | contacts at the end | kinetic energy at the end, J | ticks of contact |\n|---|---|---|---|---|---|")
+    print(f"| Tactus | {cpu:.1f} | {1000 * cpu / steps:.1f} | {energy['contacts']:.0f} | {energy['kinetic']:.4g} | {ticks:.3g} |")
+    print(f"| LAMMPS | {their_cpu:.1f} | {1000 * their_cpu / steps:.1f} | {float(rows[-1][4]) / 2:.0f} | {float(rows[-1][2]) + float(rows[-1][3]):.4g} | |")
+    print(f"| ratio | {cpu / their_cpu:.2f} | | | | |\n\nWall: {wall:.1f} and {their_wall:.1f} s (LAMMPS's loop {loop:.1f} s); lost in LAMMPS: {int(rows[0][1]) - int(rows[-1][1])}")
+
+
+if __name__ == "__main__":
+    main()
