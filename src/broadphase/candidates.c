@@ -51,6 +51,7 @@ static enum tac_err allocate_arrays(struct tac_view *view, struct tac_candidates
     TAC_TRY(tac_alloc(view->ctx, 3 * bodies, sizeof *c->frame, &c->frame));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->immovable));
     TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->bordered));
+    TAC_TRY(tac_alloc(view->ctx, bodies, 1, &c->remote.mover));
     TAC_TRY(tac_alloc(view->ctx, bodies, sizeof *c->sorted.order, &c->sorted.order));
     TAC_TRY(tac_alloc(view->ctx, 2 * bodies, sizeof *c->sorted.sweep, &c->sorted.sweep));
     if (view->halo)

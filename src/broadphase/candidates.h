@@ -108,6 +108,7 @@ struct tac_primitive {
     uint8_t vertices; /* bit k: stands for v[k] */
     uint8_t edges;    /* bit k: stands for edge[k] */
     uint8_t inner;    /* 1: this rank owns all its vertices */
+    uint8_t mover;    /* 1: this rank owns a vertex of it that is free at some time */
     tac_lid edge[3];
     tac_lid body;
     tac_lid piece; /* its place among the rigid ones, or -1 */
@@ -147,7 +148,9 @@ struct tac_remote_primitives {
     struct tac_box *around;    /* owned, (near, above) */
     uint8_t *marked;           /* owned, one per remote primitive: in a repair, 1: it has a leaver */
     size_t marked_capacity;
-    bool fresh; /* some are new: the trees must be built */
+    uint8_t *mover;   /* owned, (bodies): 1: some of this rank's primitives of the body are movers */
+    bool fresh;       /* some are new: the trees must be built */
+    bool movers_only; /* as view->movers_only when the groups were made */
     /* work for other ranks since the last list or repair: primitives that were looked at, and tests against published
      * boxes */
     int64_t looked, tests;

@@ -222,7 +222,7 @@ static bool is_ours(const struct tac_view *view, enum tac_pair_type type, const 
     if (!view->every_owner)
         return tac_model_decider(view->model, type, v) < view->state->owned;
     for (int i = 0; i < tac_pair_vertices(type); i++)
-        if (v[i] < view->state->owned)
+        if (v[i] < view->state->owned && (!view->movers_only || view->model->w_ever[v[i]] > 0))
             return true;
     return false;
 }
@@ -427,6 +427,8 @@ enum tac_err tac_search_visit(void *context, int32_t ia, int32_t ib)
     if (search->c->crossing && a->inner && b->inner)
         goto done;
     if (a->piece >= 0 && a->piece == b->piece)
+        goto done;
+    if (search->view->movers_only && !a->mover && !b->mover)
         goto done;
     search->cost += TAC_VISIT_COST;
     if (!a->vertices && !b->vertices && !edges)

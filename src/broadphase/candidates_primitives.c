@@ -32,12 +32,14 @@ static void add_primitive(struct tac_candidates *c, const struct tac_view *view,
     for (tac_lid k = 0; k < count; k++) {
         p->v[k] = v[k];
         p->inner = p->inner && v[k] < owned;
+        p->mover |= v[k] < owned && s->mesh->ever_free[v[k]];
         if ((v[k] < owned || view->every_owner || !tac_model_takes_part(view->model, v[k])) && !taken[v[k]]) {
             taken[v[k]] = 1;
             p->vertices |= (uint8_t)(1 << k);
         }
     }
     c->bordered[body] |= !p->inner;
+    c->remote.mover[body] |= p->mover;
     tac_lid edges = count == 3 ? 3 : count == 2 ? 1 : 0;
     for (tac_lid k = 0; k < edges; k++) {
         const tac_lid e = count == 3 ? s->mesh->topology->triangle_edge[3 * id + k] : c->scratch[id];

@@ -26,6 +26,8 @@ static enum tac_err search_bodies(struct tac_search *search, tac_lid a, tac_lid 
     const struct tac_scene *s = search->view->scene;
     if (c->immovable[a] && c->immovable[b])
         return TAC_OK;
+    if (search->view->movers_only && !c->remote.mover[a] && (remote || !c->remote.mover[b]))
+        return TAC_OK;
     if (a == b ? !s->settings->body[a].self_contact
                : search->view->model->ignored &&
                      search->view->model->ignored[(size_t)a * (size_t)s->settings->body_count + (size_t)b])

@@ -118,6 +118,7 @@ void tac_remote_destroy(struct tac_candidates *c)
     free(c->remote.begin);
     free(c->remote.primitive);
     free(c->remote.group);
+    free(c->remote.mover);
     free(c->remote.mine);
     free(c->remote.whole);
     free(c->remote.growth);

@@ -7,6 +7,8 @@
 /* Can the primitive move, so that this rank may have to decide about its pairs? */
 static bool can_move(const struct tac_view *view, const struct tac_primitive *p)
 {
+    if (view->movers_only)
+        return p->mover;
     for (int i = 0; i < p->count; i++)
         if (tac_model_takes_part(view->model, p->v[i]))
             return true;
@@ -86,6 +88,7 @@ enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c)
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
     int32_t moving = 0;
+    c->remote.movers_only = view->movers_only;
     if (c->remote.group == NULL)
         TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));

@@ -42,6 +42,7 @@ struct tac_view {
     struct tac_candidates *candidates; /* NULL: none are made */
     double margin;                     /* pairs are found that come under so many times their thickness, at least 1 */
     bool every_owner;                  /* found are all pairs with a vertex of this rank; else those that it decides */
+    bool movers_only; /* with every_owner: of these pairs only those in which such a vertex is free at some time */
     tac_time
         main_period; /* period with most of the elastic work; without elements, the period of first layers; quanta */
     const struct tac_activation *activation;

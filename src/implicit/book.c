@@ -128,19 +128,20 @@ static void enter_wind(struct tac_implicit *sim)
 
 enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
 {
+    enum tac_err err;
     enter_dissipation(sim);
     enter_loads(sim);
     enter_wind(sim);
-    memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
-    tac_implicit_add_friction(sim, sim->x);
-    tac_implicit_add_contact(sim, sim->x);
+    TAC_TRY(tac_implicit_contact_forces(sim, true));
     for (tac_lid i = 0; i < sim->owned; i++)
         for (size_t c = 0; c < 3; c++)
             sim->impulse[3 * (size_t)i + c] -= sim->newton.gradient[3 * (size_t)i + c] * (sim->scale.h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
     enter_scripts(sim);
-    return count_contacts(sim);
+    TAC_TRY(count_contacts(sim));
+done:
+    return err;
 }
 
 /* ---- rows ---- */
@@ -260,6 +261,15 @@ done:
 
 /* ---- contacts ---- */
 
+/* One rank tells a contact: the owner of its first vertex that is free at some time. */
+static bool tells(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
+{
+    int k = 0;
+    while (!sim->scene->mesh->ever_free[p->v[k]]) /* every pair has one */
+        k++;
+    return p->v[k] < sim->owned;
+}
+
 static void tell_contact(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const double at[4][3],
                          const struct tac_near *near, double kappa, struct tac_contact *out)
 {
@@ -282,7 +292,7 @@ enum tac_err tac_implicit_contacts(struct tac_implicit *sim, struct tac_contact 
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double at[4][3];
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
-        if (p->v[0] < sim->owned)
+        if (tells(sim, p))
             tell_contact(sim, p, at, &sim->contact.touch[e].near, kappa, &(*out)[(*count)++]);
     }
     err = tac_agree(sim->ctx, err);

@@ -48,7 +48,7 @@ struct tac_implicit_pair {
     double kinetic;  /* mu of what slides; at most that */
     double share; /* where kappa is adaptive the least kappa that the pair may have, else the factor of the scene's: 1,
                    * or with weights of area `weight` times the volume over which it acts over s^^2 */
-    bool counted; /* this rank enters it in sums: it owns the lowest vertex */
+    bool counted; /* this rank enters it in sums: it owns the lowest vertex that is free at some time */
 };
 
 /* A pair that is nearer than its thickness. */
@@ -59,6 +59,7 @@ struct tac_implicit_touch {
 
 /* A pair with the data that friction uses during a lag (docs/reference/implicit.md, Friction). */
 struct tac_sliding {
+    uint64_t key;
     enum tac_pair_type type;
     tac_lid v[4];
     double w[4], n[3]; /* of its nearest points at the lag's start */
@@ -115,6 +116,9 @@ struct tac_implicit_script {
 struct tac_implicit_contact {
     size_t pair_count, pair_capacity;
     struct tac_implicit_pair *pair; /* owned, ascending by key */
+    /* The list has only pairs in which a vertex of this rank is free at some time; so has the list of those that slide.
+     * The same on all ranks. */
+    bool movers_only, sliding_movers_only;
     size_t touch_count, touch_capacity;
     struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
     const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is not valid */

@@ -20,22 +20,18 @@ struct found {
     double radius, thickness; /* m */
 };
 
-/* The position of a pair in the list of those found. */
-struct place {
-    uint64_t key;
-    size_t at;
-};
-
 struct tac_implicit_search {
     struct tac_view view; /* of the simulation, for the broad phase; it refers to the next two */
     struct tac_vertex_state state;
     struct tac_scripts scripts;
     struct tac_along *along; /* owned */
     int rough;               /* of the barriers: of tests */
+    bool never_free;         /* some vertices of the scene are never free */
     size_t count, capacity;
     struct found *found; /* owned: of a list in the making */
     size_t order_capacity;
-    struct place *order; /* owned: of all found pairs by their keys, and the same space again for sorting */
+    struct tac_implicit_place
+        *order; /* owned: of all found pairs by their keys, and the same space again for sorting */
 };
 
 static void fill_view(struct tac_implicit *sim, struct tac_implicit_search *s)
@@ -64,6 +60,11 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
     sim->search = s;
     s->rough = sim->ctx->hooks.rough;
     fill_view(sim, s);
+    int never_free = false;
+    for (tac_lid v = 0; v < sim->owned; v++)
+        never_free |= !sim->scene->mesh->ever_free[v];
+    TAC_TRY(tac_over_ranks(sim->ctx, &never_free, 1, MPI_INT, MPI_MAX));
+    s->never_free = never_free;
     TAC_TRY(tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along));
 done:
     return err;
@@ -134,38 +135,52 @@ done:
     return err;
 }
 
-/* Sorts s->order by ascending keys: a radix sort from the last digit to the first, of the digits in which keys
- * differ. */
-static enum tac_err sort(struct tac_implicit *sim)
+/* A radix sort from the last digit to the first, of the digits in which keys differ. */
+void tac_implicit_sort_places(struct tac_implicit_place *place, size_t n)
 {
     enum { BITS = 11, DIGITS = 1 << BITS };
-    enum tac_err err = TAC_OK;
-    struct tac_implicit_search *s = sim->search;
     uint64_t differ = 0;
-    TAC_TRY(tac_grow(sim->ctx, &s->order, &s->order_capacity, 2 * s->count, sizeof *s->order));
-    struct place *from = s->order, *to = s->order + s->count;
-    for (size_t k = 0; k < s->count; k++) {
-        from[k] = (struct place){s->found[k].key, k};
-        differ |= s->found[k].key ^ s->found[0].key;
-    }
+    struct tac_implicit_place *from = place, *to = place + n;
+    for (size_t k = 0; k < n; k++)
+        differ |= place[k].key ^ place[0].key;
     for (int shift = 0; shift < 64; shift += BITS) {
         size_t at[DIGITS + 1] = {0};
         if ((differ >> shift) % DIGITS == 0)
             continue;
-        for (size_t k = 0; k < s->count; k++)
+        for (size_t k = 0; k < n; k++)
             at[(from[k].key >> shift) % DIGITS + 1]++;
         for (size_t d = 0; d < DIGITS; d++)
             at[d + 1] += at[d];
-        for (size_t k = 0; k < s->count; k++)
+        for (size_t k = 0; k < n; k++)
             to[at[(from[k].key >> shift) % DIGITS]++] = from[k];
-        struct place *sorted = to;
+        struct tac_implicit_place *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != s->order && s->count > 0)
-        memcpy(s->order, from, s->count * sizeof *from);
+    if (from != place && n > 0)
+        memcpy(place, from, n * sizeof *from);
+}
+
+static enum tac_err sort(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_implicit_search *s = sim->search;
+    TAC_TRY(tac_grow(sim->ctx, &s->order, &s->order_capacity, 2 * s->count, sizeof *s->order));
+    for (size_t k = 0; k < s->count; k++)
+        s->order[k] = (struct tac_implicit_place){s->found[k].key, k};
+    tac_implicit_sort_places(s->order, s->count);
 done:
     return err;
+}
+
+bool tac_implicit_counts_pair(const struct tac_implicit *sim, const tac_lid *v, int n)
+{
+    tac_lid lowest = -1;
+    for (int i = 0; i < n; i++)
+        if (sim->scene->mesh->ever_free[v[i]] &&
+            (lowest < 0 || tac_implicit_id(sim, v[i]) < tac_implicit_id(sim, lowest)))
+            lowest = v[i];
+    return lowest < sim->owned;
 }
 
 /* Computes the terms of a pair. */
@@ -175,7 +190,7 @@ static void write_pair(const struct tac_implicit *sim, const struct found *found
     *p = (struct tac_implicit_pair){.key = found->key,
                                     .form = {type, found->radius, found->thickness, 0, sim->search->rough}};
     memcpy(p->v, found->v, sizeof p->v);
-    p->counted = tac_implicit_counts(sim, p->v, tac_pair_vertices(type));
+    p->counted = tac_implicit_counts_pair(sim, p->v, tac_pair_vertices(type));
     const struct tac_law *law = tac_model_law(sim->model, p->v[0], p->v[tac_pair_first(type)]);
     p->friction = law->friction;
     p->kinetic = law->kinetic;
@@ -228,6 +243,7 @@ static enum tac_err make_list(struct tac_implicit *sim, const double *x, const d
     struct tac_implicit_search *s = sim->search;
     s->count = sim->contact.pair_count = 0;
     sim->contact.touch_of = NULL;
+    sim->contact.movers_only = s->view.movers_only = sim->halo != NULL && s->never_free && !(sim->newton.pull > 0);
     sim->books.counters.candidate_builds++;
     TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* this call may reallocate x and p */
     if (sim->halo != NULL)
@@ -249,7 +265,7 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
     if (s == NULL)
         return TAC_OK;
     TAC_TRY(tac_along_holds(s->along, x, p, part, &holds));
-    if (!holds)
+    if (!holds || (sim->contact.movers_only && sim->newton.pull > 0))
         TAC_TRY(make_list(sim, x, p, part));
     tac_along_use(s->along, sim->contact.pair_count);
     sim->books.counters.candidates = (int64_t)sim->contact.pair_count;

@@ -58,6 +58,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 {
     enum tac_err err = TAC_OK;
     sim->contact.sliding_count = 0;
+    sim->contact.sliding_movers_only = sim->contact.movers_only;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         const struct tac_near *near = &sim->contact.touch[e].near;
@@ -69,6 +70,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
         TAC_TRY(tac_grow(sim->ctx, &sim->contact.sliding, &sim->contact.sliding_capacity,
                          sim->contact.sliding_count + 1, sizeof *sim->contact.sliding));
         struct tac_sliding *s = &sim->contact.sliding[sim->contact.sliding_count++];
+        s->key = p->key;
         s->type = p->form.type;
         memcpy(s->v, p->v, sizeof s->v);
         memcpy(s->w, near->w, sizeof s->w);
@@ -88,13 +90,11 @@ enum tac_err tac_implicit_lag_residual(struct tac_implicit *sim, double *residua
     struct tac_accum sum[3] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
     if (sim->contact.touch_of == before)
         sim->contact.touch_of = NULL;
-    memset(sim->newton.gradient, 0, size);
-    tac_implicit_add_friction(sim, sim->x);
+    TAC_TRY(tac_implicit_contact_forces(sim, false));
     memcpy(before, sim->newton.gradient, size);
     err = tac_implicit_touch(sim, sim->x);
     TAC_TRY(tac_agree(sim->ctx, err ? err : tac_implicit_lag(sim, sim->x)));
-    memset(sim->newton.gradient, 0, size);
-    tac_implicit_add_friction(sim, sim->x);
+    TAC_TRY(tac_implicit_contact_forces(sim, false));
     for (tac_lid i = 0; i < sim->owned; i++) {
         const size_t v = 3 * (size_t)i;
         double off[3];

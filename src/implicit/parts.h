@@ -20,6 +20,9 @@ static inline bool tac_implicit_counts(const struct tac_implicit *sim, const tac
 {
     return tac_stencil_mine(sim->scene, v, n);
 }
+/* The same for a pair: the owner of the lowest id among its vertices that are free at some time. It holds the pair even
+ * where the owners of the others do not. */
+bool tac_implicit_counts_pair(const struct tac_implicit *sim, const tac_lid *v, int n);
 /* Returns whether `inertia` is an array of its own, and not that of the mesh. */
 static inline bool tac_implicit_own_inertia(const struct tac_implicit *sim)
 {
@@ -107,6 +110,8 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
 /* implicit_balance.c. Local. Counts one evaluation of all elements of this rank, and of pairs in contact. */
 enum tac_implicit_work { TAC_WORK_ENERGY, TAC_WORK_GRADIENT, TAC_WORK_HESSIAN, TAC_WORKS };
 void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs);
+/* Local. Counts terms of reactions that this rank adds up. */
+void tac_implicit_count_terms(struct tac_implicit *sim, size_t terms);
 
 /* newton.c. Collective. Minimises the potential with the present normal forces of friction. there: scripted vertices
  * are at their targets. */
@@ -125,7 +130,14 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim);
  * after. */
 enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, double *size);
 
-/* implicit_candidates.c. Collective. */
+/* A place in a list, by the key of a pair. */
+struct tac_implicit_place {
+    uint64_t key;
+    size_t at;
+};
+/* implicit_candidates.c. Local. Sorts n places by ascending keys, equal ones keeping their order; place: (2 n). */
+void tac_implicit_sort_places(struct tac_implicit_place *place, size_t n);
+/* Collective. */
 enum tac_err tac_implicit_search_create(struct tac_implicit *sim);
 void tac_implicit_search_destroy(struct tac_implicit_search **search);
 /* Local. Enlarges the arrays of the search, as there are more vertices than before. */
@@ -138,7 +150,9 @@ enum { TAC_TUNED = 6 };
 void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value);
 void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
- * its thickness there. A list that is complete already is kept. */
+ * its thickness there. A list that is complete already is kept. While scripted vertices are unknowns (newton.pull > 0)
+ * it has all pairs with a vertex of this rank; otherwise it may lack those in which no such vertex is free at any time,
+ * because Newton's method does not move these vertices. */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
 /* Collective. Returns the part of p for which to find pairs first: 1, unless p is long and the present list is not
  * complete for it.
@@ -203,6 +217,10 @@ void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool d
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x);
 void tac_implicit_add_wind(struct tac_implicit *sim, const double *x);
+/* Local. Compute the gradient of the pair that touches as number e, and of a pair that slides, at x. */
+void tac_implicit_contact_gradient(const struct tac_implicit *sim, size_t e, const double *x, double g[4][3]);
+void tac_implicit_friction_gradient(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x,
+                                    double g[4][3]);
 
 /* wind.c. Local. Compute the normals and speeds of the step that begins; an element's relative speed, its potential,
  * its force on each of its vertices, N, and its Hessian (3 count, 3 count). */
@@ -222,6 +240,10 @@ enum tac_err tac_implicit_plastic_create(struct tac_implicit *sim);
 void tac_implicit_flow(struct tac_implicit *sim);
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
 void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_element_states *states);
+
+/* implicit_reactions.c. Collective. Sets sim->newton.gradient to that of friction, and if `contact` of contact, too, at
+ * sim->x. It is complete at all own vertices, also where other ranks have the pairs. */
+enum tac_err tac_implicit_contact_forces(struct tac_implicit *sim, bool contact);
 
 /* implicit_friction.c */
 /* Local. Begins a lag: takes the normal forces and closest points of friction from the pairs that touch at x. */

@@ -98,6 +98,15 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
             sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
 }
 
+/* The same for a pair. Where owners of vertices that are never free do not have all their pairs, the forces on these
+ * are added elsewhere (implicit_reactions.c). */
+static void scatter_pair(struct tac_implicit *sim, bool movers_only, const tac_lid *v, int n, const double (*g)[3])
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3 && v[i] < sim->owned && !(movers_only && !sim->scene->mesh->ever_free[v[i]]); k++)
+            sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
+}
+
 void tac_implicit_add_elements(struct tac_implicit *sim, const double *x, bool dampers)
 {
     for (struct tac_implicit_walk w = {0}; tac_implicit_next(sim, &w);) {
@@ -133,19 +142,26 @@ static void contact_energy(const struct tac_implicit *sim, const double *x, stru
     }
 }
 
+void tac_implicit_contact_gradient(const struct tac_implicit *sim, size_t e, const double *x, double g[4][3])
+{
+    const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+    const int n = tac_pair_vertices(p->form.type);
+    double at[4][3];
+    tac_implicit_gather(x, p->v, n, at);
+    tac_barrier_gradient(&p->form, at, &sim->contact.touch[e].near, g);
+    const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            g[i][k] *= kappa;
+}
+
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const int n = tac_pair_vertices(p->form.type);
-        double at[4][3], g[4][3];
-        tac_implicit_gather(x, p->v, n, at);
-        tac_barrier_gradient(&p->form, at, &sim->contact.touch[e].near, g);
-        const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                g[i][k] *= kappa;
-        scatter(sim, p->v, n, g);
+        double g[4][3];
+        tac_implicit_contact_gradient(sim, e, x, g);
+        scatter_pair(sim, sim->contact.movers_only, p->v, tac_pair_vertices(p->form.type), g);
     }
 }
 
@@ -160,18 +176,24 @@ static void friction_energy(const struct tac_implicit *sim, const double *x, str
     }
 }
 
-void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
+void tac_implicit_friction_gradient(const struct tac_implicit *sim, const struct tac_sliding *s, const double *x,
+                                    double g[4][3])
 {
     const double w = sim->scale.h * sim->scale.friction_velocity;
+    double u[3];
+    const double y = tac_implicit_slide(sim, s, x, u), f = s->limit * tac_implicit_slide_force(y, w);
+    for (int i = 0; i < tac_pair_vertices(s->type); i++)
+        for (int k = 0; k < 3; k++)
+            g[i][k] = f * s->w[i] * u[k];
+}
+
+void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
+{
     for (size_t e = 0; e < sim->contact.sliding_count; e++) {
         const struct tac_sliding *s = &sim->contact.sliding[e];
-        const int n = tac_pair_vertices(s->type);
-        double u[3], g[4][3];
-        const double y = tac_implicit_slide(sim, s, x, u), f = s->limit * tac_implicit_slide_force(y, w);
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < 3; k++)
-                g[i][k] = f * s->w[i] * u[k];
-        scatter(sim, s->v, n, g);
+        double g[4][3];
+        tac_implicit_friction_gradient(sim, s, x, g);
+        scatter_pair(sim, sim->contact.sliding_movers_only, s->v, tac_pair_vertices(s->type), g);
     }
 }
 

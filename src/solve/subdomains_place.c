@@ -141,12 +141,53 @@ done:
     return err;
 }
 
-/* Gives each offer of all ranks to the first rank that has room. */
-static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct offer *own, int64_t share,
-                                 struct placing *p)
+/* Moves the first rank of a heap, whose work has grown, to its place. */
+static void sink(const int64_t *load, struct tac_keyed *heap, int n)
+{
+    const int64_t rank = heap[0].index;
+    int at = 0;
+    for (int child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && load[heap[child + 1].index] < load[heap[child].index])
+            child++;
+        if (load[heap[child].index] >= load[rank])
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at].index = rank;
+}
+
+/* Gives the offers, the largest first, each to the rank that has least work then. */
+static enum tac_err give_offers(struct tac_ctx *ctx, struct placing *p)
 {
     enum tac_err err;
-    int *count = NULL, *start, to = 0;
+    struct tac_keyed *heap = NULL, *order = NULL;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *heap, &heap));
+    TAC_TRY(tac_alloc_brief(ctx, p->offers, sizeof *order, &order));
+    for (size_t k = 0; k < p->offers; k++) {
+        p->load[p->offer[k].rank] -= p->offer[k].work;
+        order[k] = (struct tac_keyed){INT64_MAX - p->offer[k].work, (int64_t)k};
+    }
+    for (int r = 0; r < ctx->size; r++)
+        heap[r] = (struct tac_keyed){p->load[r], r};
+    TAC_TRY(tac_sort_keyed(ctx, p->offers, order));
+    TAC_TRY(tac_sort_keyed(ctx, (size_t)ctx->size, heap));
+    for (size_t k = 0; k < p->offers; k++) {
+        struct offer *o = &p->offer[order[k].index];
+        o->rank = heap[0].index;
+        p->load[o->rank] += o->work;
+        sink(p->load, heap, ctx->size);
+    }
+done:
+    free(heap);
+    free(order);
+    return err;
+}
+
+/* Collects the offers of all ranks and gives them out. */
+static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct offer *own, struct placing *p)
+{
+    enum tac_err err;
+    int *count = NULL, *start;
     MPI_Datatype type;
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *count, &count)));
     start = count + ctx->size;
@@ -160,16 +201,9 @@ static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct off
     MPI_Type_commit(&type);
     MPI_Allgatherv(own, mine, type, p->offer, count, start, type, ctx->comm);
     MPI_Type_free(&type);
-    for (size_t k = 0; k < p->offers; k++) {
-        struct offer *o = &p->offer[k];
-        while (to < ctx->size && p->load[to] + o->work / 2 > share)
-            to++;
-        if (to == ctx->size)
-            break;
-        p->load[to] += o->work;
-        o->rank = to;
-    }
-    err = tac_sort_records(ctx, p->offers, sizeof *p->offer, p->offer);
+    err = give_offers(ctx, p);
+    if (!err)
+        err = tac_sort_records(ctx, p->offers, sizeof *p->offer, p->offer);
 done:
     free(count);
     return err;
@@ -192,7 +226,7 @@ static enum tac_err balance(struct tac_ctx *ctx, struct placing *p)
         all += p->load[r];
     const int64_t share = (all + ctx->size - 1) / ctx->size;
     TAC_TRY(tac_agree(ctx, list_offers(ctx, p, share, own, &mine)));
-    TAC_TRY(share_offers(ctx, mine, own, share, p));
+    TAC_TRY(share_offers(ctx, mine, own, p));
 done:
     free(own);
     return err;

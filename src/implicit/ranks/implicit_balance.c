@@ -9,6 +9,7 @@
 
 /* The duration of an evaluation, ns, of a tetrahedron, or of a pair that touches. */
 static const double ELEMENT_NS[TAC_WORKS] = {100, 130, 1000}, PAIR_NS[TAC_WORKS] = {60, 120, 1200};
+static const double TERM_NS = 30; /* of a term of a reaction that another rank has sent */
 
 /* The cost of a vertex for rows of the matrix and vectors, in units of a tetrahedron. */
 static const double VERTEX_WEIGHT = 1;
@@ -28,6 +29,11 @@ void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work wo
         elements += (double)sim->list[k].count * cost_of(sim->list[k].element);
     sim->books.elements_s += 1e-9 * ELEMENT_NS[work] * elements;
     sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)pairs;
+}
+
+void tac_implicit_count_terms(struct tac_implicit *sim, size_t terms)
+{
+    sim->books.contacts_s += 1e-9 * TERM_NS * (double)terms;
 }
 
 /* ---- what vertices cost ---- */
@@ -59,6 +65,16 @@ static void add(const struct tac_implicit *sim, const tac_lid *v, int n, double 
             weight[v[i]] += cost;
 }
 
+/* The vertices of a pair whose owners have it: those that are free at some time. Returns their number. */
+static int movers(const struct tac_implicit *sim, const struct tac_implicit_pair *p, tac_lid v[4])
+{
+    int n = 0;
+    for (int i = 0; i < tac_pair_vertices(p->form.type); i++)
+        if (sim->scene->mesh->ever_free[p->v[i]])
+            v[n++] = p->v[i];
+    return n;
+}
+
 enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *rows)
 {
     enum tac_err err = TAC_OK;
@@ -73,15 +89,15 @@ enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *row
         TAC_TRY(link_stencil(sim, w.v, w.nodes, rows));
     }
     for (size_t k = 0; k < sim->contact.pair_count; k++) {
-        const struct tac_implicit_pair *p = &sim->contact.pair[k];
-        const int n = tac_pair_vertices(p->form.type);
-        add(sim, p->v, n, 1. / n, rows->found);
+        tac_lid v[4];
+        const int n = movers(sim, &sim->contact.pair[k], v);
+        add(sim, v, n, 1. / n, rows->found);
     }
     for (size_t k = 0; k < sim->contact.touch_count && sim->contact.touch_of != NULL; k++) {
-        const struct tac_implicit_pair *p = tac_implicit_touching(sim, k);
-        const int n = tac_pair_vertices(p->form.type);
-        add(sim, p->v, n, 1. / n, rows->contact);
-        TAC_TRY(link_stencil(sim, p->v, n, rows));
+        tac_lid v[4];
+        const int n = movers(sim, tac_implicit_touching(sim, k), v);
+        add(sim, v, n, 1. / n, rows->contact);
+        TAC_TRY(link_stencil(sim, v, n, rows));
     }
 done:
     return err;

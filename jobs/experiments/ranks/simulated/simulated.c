@@ -2,10 +2,12 @@
  * where the time went.
  *
  * From AFTER to SECONDS (simulated physics, s) the ranks' work is declared, at FORCES, CONTACT, DISCOVERY, BOUNDS and
- * SOLVE seconds a unit (work.c). Prints one JSON object. Started by ./simulate through smpirun.
+ * SOLVE seconds a unit (work.c). Prints one JSON object; its "result" is a hash of all positions, velocities and
+ * impulses of contact at the end, which is the same for any number of ranks. Started by ./simulate through smpirun.
  */
 #include "simulated.h"
 
+#include <tactus/math.h>
 #include <tactus/process.h>
 #include <tactus/simulation.h>
 
@@ -13,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TIMES = 6, SUMS = WORK_KINDS + TIMES, COUNTS = 8 };
 
@@ -28,6 +31,34 @@ static struct tac_counters counters_of(const struct tac_simulation *sim)
     struct tac_status status = {0};
     sim->integrator->status(sim->state, &status);
     return status.counters;
+}
+
+/* Collective. A sum over vertices, so it does not depend on who owns which. */
+static enum tac_err hash_result(const struct tac_simulation *sim, uint64_t *result)
+{
+    struct tac_state_view view;
+    double *x = NULL;
+    sim->integrator->view(sim->state, &view);
+    enum tac_err err = tac_agree(sim->ctx, tac_alloc(sim->ctx, 3 * (size_t)view.owned, sizeof *x, &x));
+    *result = 0;
+    if (err)
+        return err;
+    sim->integrator->positions(sim->state, x);
+    for (tac_lid v = 0; v < view.owned; v++) {
+        const double *const from[] = {
+            &x[3 * v], (const double *)((const char *)view.velocity + (size_t)v * view.stride), &view.impulse[3 * v]};
+        uint64_t hash = tac_hash64(0, (uint64_t)(view.id != NULL ? view.id[v] : v));
+        for (int k = 0; k < 9; k++) {
+            const double value = from[k / 3][k % 3] + 0.; /* -0 is 0 */
+            uint64_t bits;
+            memcpy(&bits, &value, sizeof bits);
+            hash = tac_hash64(hash, bits);
+        }
+        *result += hash;
+    }
+    free(x);
+    MPI_Allreduce(MPI_IN_PLACE, result, 1, MPI_UINT64_T, MPI_SUM, sim->ctx->comm);
+    return TAC_OK;
 }
 
 static enum tac_err advance(struct tac_ctx *ctx, char **argv)
@@ -56,6 +87,8 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
         mine[WORK_KINDS + k] = told.spent_s[k];
         mine[WORK_KINDS + WORK_WITH + k] = told.waited_s[k];
     }
+    uint64_t result;
+    TAC_TRY(hash_result(sim, &result));
     mine[SUMS - 2] = 0;
     for (int k = 0; k < WORK_KINDS; k++)
         mine[SUMS - 2] += mine[k];
@@ -75,6 +108,7 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
             printf(", \"%s_s\": {\"mean\": %.9g, \"most\": %.9g}", name[k], sum[k] / ctx->size, most[k]);
         for (int k = 0; k < COUNTS; k++)
             printf(", \"%s\": %lld", counted[k], (long long)counts[k]);
+        printf(", \"result\": \"%016llx\"", (unsigned long long)result);
         printf(", \"migrations\": %lld}\n", (long long)(c.migrations - moved));
         fflush(stdout);
     }
