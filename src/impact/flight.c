@@ -13,6 +13,7 @@
 #include <string.h>
 
 static const double FLOOR = 1. / 8, FLOOR_OF_RIM = 1. / 16; /* of the thickness */
+static const double PARALLEL = 1e-3; /* the squared sine of an angle under which edges count as parallel */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
 
@@ -24,6 +25,18 @@ static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *ne
         if (near->w[i] == 0)
             return true;
     return false;
+}
+
+/* Are the edges so nearly parallel that a pair of a vertex says more? */
+static bool are_parallel(const struct tac_impact_pair *p, const double x[4][3])
+{
+    double one[3], two[3], across[3];
+    if (p->type != TAC_PAIR_EDGE_EDGE)
+        return false;
+    tac_sub(one, x[1], x[0]);
+    tac_sub(two, x[3], x[2]);
+    tac_cross(across, one, two);
+    return tac_dot(across, across) < PARALLEL * tac_dot(one, one) * tac_dot(two, two);
 }
 
 /* Do two particles keep this distance in a flight, by far more than rounding errors? Most do, and this is much faster
@@ -63,8 +76,7 @@ static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pai
 
 static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair *pair)
 {
-    return tac_impact_is_body(sim, pair->v[0]) ||
-           (pair->type == TAC_PAIR_VERTEX_VERTEX && tac_impact_is_body(sim, pair->v[1]));
+    return tac_impact_is_body(sim, pair->v[0]) || tac_impact_is_body(sim, pair->v[tac_pair_first(pair->type)]);
 }
 
 /* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
@@ -82,7 +94,7 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
         return TAC_OK;
     }
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
-    if (near_too && !rim && gap <= most)
+    if (near_too && !rim && gap <= most && !are_parallel(pair, (const double(*)[3])x))
         return tac_impact_active_add(sim, pair, &near);
     if (!(gap > floor))
         return tac_impact_active_add(sim, pair, &near);

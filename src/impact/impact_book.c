@@ -60,12 +60,12 @@ void tac_impact_enter_difference(struct tac_impact *sim)
     }
 }
 
-/* The work of loads: all but gravity, which is in the energy. */
+/* The work of loads on particles: all but gravity, which is in the energy. */
 void tac_impact_enter_loads(struct tac_impact *sim)
 {
     const double *g = sim->scene->settings->gravity;
     for (tac_lid v = 0; v < sim->owned && sim->loads.count > 0; v++)
-        for (size_t c = 0; c < 3 && tac_impact_is_body(sim, v); c++)
+        for (size_t c = 0; c < 3 && tac_impact_is_particle(sim, v); c++)
             tac_accum_add(&sim->books.work,
                           sim->scene->mesh->mass[v] * (sim->a[3 * (size_t)v + c] - g[c]) * sim->p[3 * (size_t)v + c]);
 }
@@ -86,7 +86,7 @@ static void enter_vertices(const struct tac_impact *sim, struct tac_accum sum[SU
     for (tac_lid i = 0; i < sim->owned; i++) {
         const double *x = &sim->x[3 * (size_t)i], *u = &sim->v[3 * (size_t)i], m = sim->scene->mesh->mass[i];
         double a[3];
-        if (!tac_impact_is_body(sim, i))
+        if (!tac_impact_is_particle(sim, i))
             continue;
         tac_cross(a, x, u);
         tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
@@ -96,6 +96,7 @@ static void enter_vertices(const struct tac_impact *sim, struct tac_accum sum[SU
             tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
         }
     }
+    tac_impact_rigid_energy(sim, sum);
 }
 
 /* Collective. Lists the pairs of now. */

@@ -57,13 +57,19 @@ void tac_instant_free(struct tac_instant *in)
 
 /* ---- problems ---- */
 
+/* Body i of a row, or from 2 on its turn; -1: there is none. */
+static int32_t body_of(const struct tac_impact_row *row, int i)
+{
+    return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
+}
+
 /* Numbers the bodies of the rows, and leaves in->local empty again. Returns how many they are. */
 static size_t number_bodies(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     size_t bodies = 0;
     for (size_t k = 0; k < n; k++)
-        for (int i = 0; i < 2; i++) {
-            const int32_t b = in->row[list[k]].body[i];
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
             if (b >= 0 && in->local[b] < 0) {
                 in->local[b] = (int32_t)bodies;
                 in->global[bodies++] = b;
@@ -81,9 +87,10 @@ static void forget_bodies(struct tac_instant *in, size_t bodies)
 static struct tac_column column_of(const struct tac_instant *in, const struct tac_impact_row *row)
 {
     struct tac_column c;
-    for (int i = 0; i < 2; i++)
-        c.body[i] = row->body[i] >= 0 ? in->local[row->body[i]] : -1;
-    memcpy(c.g, row->g, sizeof c.g);
+    for (int i = 0; i < TAC_COLUMN_BODIES; i++)
+        c.body[i] = body_of(row, i) >= 0 ? in->local[body_of(row, i)] : -1;
+    memcpy(c.g, row->g, sizeof row->g);
+    memcpy(c.g + 2, row->round, sizeof row->round);
     return c;
 }
 
@@ -182,9 +189,13 @@ static void write_friction(struct tac_instant *in, const struct tac_impact_row *
     const double *t = row->tangent[which];
     double slip[3];
     p->column[k] = column_of(in, row);
+    double turn[2][3];
+    tac_row_turn(row, t, turn);
     for (int c = 0; c < 3; c++) {
         p->column[k].g[0][c] = t[c] * (row->inverse[0] / row->s);
         p->column[k].g[1][c] = -(t[c] * (row->inverse[1] / row->s));
+        p->column[k].g[2][c] = turn[0][c] / row->s;
+        p->column[k].g[3][c] = turn[1][c] / row->s;
     }
     tac_row_slip(row, v, slip);
     p->b[k] = -tac_dot(t, slip) / row->s;
@@ -308,8 +319,8 @@ done:
 static void go_back(struct tac_instant *in, const uint32_t *list, size_t n, const double *from, double *to)
 {
     for (size_t k = 0; k < n; k++)
-        for (int i = 0; i < 2; i++) {
-            const int32_t b = in->row[list[k]].body[i];
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
             if (b >= 0)
                 memcpy(&to[3 * (size_t)b], &from[3 * (size_t)b], 3 * sizeof *to);
         }
@@ -510,5 +521,24 @@ enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
     }
     tac_instant_push(in, 1, in->v);
 done:
+    return err;
+}
+
+/* The impulses of rows that are elastic and without friction. */
+enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i)
+{
+    enum tac_err err;
+    const uint32_t *list = in->all.order + in->all.begin[i];
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i], bodies = number_bodies(in, list, n);
+    struct tac_bounded *p = &in->problem;
+    TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
+    for (size_t k = 0; k < n; k++) {
+        p->column[k] = column_of(in, &in->row[list[k]]);
+        p->y[k] = in->row[list[k]].lambda;
+    }
+    tac_bounded_give(p);
+    tac_instant_push(in, 1, in->v);
+done:
+    forget_bodies(in, bodies);
     return err;
 }

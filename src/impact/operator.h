@@ -66,6 +66,9 @@ enum tac_err tac_instant_strike(struct tac_instant *in);
  * again: the rows have the impulses of a support before this one, from which to start. */
 enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again);
 
+/* Local. Gives in->v the impulses of the rows of island i once more. Friction has none. */
+enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i);
+
 /* Local. Returns whether island i loses no energy: all its rows are elastic and without friction. */
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i);
 
