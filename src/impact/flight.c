@@ -14,6 +14,7 @@
 
 static const double FLOOR = 1. / 8, FLOOR_OF_RIM = 1. / 16; /* of the thickness */
 static const double PARALLEL = 1e-3; /* the squared sine of an angle under which edges count as parallel */
+static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
 
@@ -37,6 +38,22 @@ static bool are_parallel(const struct tac_impact_pair *p, const double x[4][3])
     tac_sub(two, x[3], x[2]);
     tac_cross(across, one, two);
     return tac_dot(across, across) < PARALLEL * tac_dot(one, one) * tac_dot(two, two);
+}
+
+/* Is the nearest point on a rim, but straight above it? Boxes that lie on each other edge to edge are so. */
+static bool is_straight(const struct tac_impact *sim, const struct tac_impact_pair *p, const double x[4][3],
+                        const struct tac_near *near)
+{
+    double one[3], two[3], plane[3];
+    const bool edges = p->type == TAC_PAIR_EDGE_EDGE;
+    if (tac_pair_vertices(p->type) < 4 ||
+        !(tac_impact_is_rigid(sim, p->v[0]) || tac_impact_is_rigid(sim, p->v[tac_pair_first(p->type)])))
+        return false;
+    tac_sub(one, x[edges ? 1 : 2], x[edges ? 0 : 1]);
+    tac_sub(two, x[3], x[edges ? 2 : 1]);
+    tac_cross(plane, one, two);
+    tac_cross(one, plane, near->n);
+    return tac_dot(one, one) <= STRAIGHT * tac_dot(plane, plane);
 }
 
 /* Do two particles keep this distance in a flight, by far more than rounding errors? Most do, and this is much faster
@@ -94,7 +111,8 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
         return TAC_OK;
     }
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
-    if (near_too && !rim && gap <= most && !are_parallel(pair, (const double(*)[3])x))
+    if (near_too && (!rim || is_straight(sim, pair, (const double(*)[3])x, &near)) && gap <= most &&
+        !are_parallel(pair, (const double(*)[3])x))
         return tac_impact_active_add(sim, pair, &near);
     if (!(gap > floor))
         return tac_impact_active_add(sim, pair, &near);

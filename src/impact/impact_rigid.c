@@ -15,7 +15,8 @@ static const double TURN = .5; /* rad */
 
 /* ---- velocities ---- */
 
-void tac_impact_rigid_turn(const struct tac_impact_piece *piece, const double a[3][3], const double l[3], double turn[3])
+void tac_impact_rigid_turn(const struct tac_impact_piece *piece, const double a[3][3], const double l[3],
+                           double turn[3])
 {
     for (int k = 0; k < 3; k++)
         turn[k] = tac_dot(a[k], l) / piece->root[1 + k];
@@ -150,7 +151,8 @@ bool tac_impact_rigid_plan(struct tac_impact *sim, int32_t k)
         sim->rigid.fast_spin = spin;
         return false;
     }
-    (void)tac_chord_plan(second, a, (const double(*)[3])nearest, l, h, rate); /* turns of rounding errors need not converge */
+    (void)tac_chord_plan(second, a, (const double(*)[3])nearest, l, h,
+                         rate); /* turns of rounding errors need not converge */
     for (int i = 0; i < 3; i++)
         for (int c = 0; c < 3; c++)
             p->end_a[i][c] += h * rate[i][c];
@@ -478,8 +480,7 @@ enum tac_err tac_impact_rigid_rows_out(const struct tac_impact *sim, struct tac_
     for (size_t n = 0; n < r->own_count; n++) {
         const struct tac_impact_piece *p = &r->piece[r->own[n]];
         struct tac_rigid_row *row = &c->rigid.row[n];
-        *row = (struct tac_rigid_row){
-            .vertex = tac_scene_id(sim->scene, p->first), .t = sim->now, .t1 = sim->now + 1};
+        *row = (struct tac_rigid_row){.vertex = tac_scene_id(sim->scene, p->first), .t = sim->now, .t1 = sim->now + 1};
         memcpy(row->value + CENTER, p->c, sizeof p->c);
         memcpy(row->value + VELOCITY, p->u, sizeof p->u);
         memcpy(row->value + AXES, p->a, sizeof p->a);
@@ -498,7 +499,7 @@ enum tac_err tac_impact_rigid_rows_in(struct tac_impact *sim, const struct tac_c
         tac_distribute(sim->ctx, TAC_OK, (size_t)c->rigid.count, owner, c->rigid.row, sizeof *rows, &rows, &total);
     bool fits = total == r->own_count;
     for (size_t n = 0; n < total && !err && fits; n++) {
-        const tac_lid v = sim->id != NULL                 ? tac_id_find(sim->id, sim->owned, rows[n].vertex)
+        const tac_lid v = sim->id != NULL               ? tac_id_find(sim->id, sim->owned, rows[n].vertex)
                           : rows[n].vertex < sim->owned ? (tac_lid)rows[n].vertex
                                                         : -1;
         struct tac_impact_piece *p = v >= 0 && tac_impact_is_rigid(sim, v) ? &r->piece[r->of[v]] : NULL;

@@ -3,8 +3,8 @@
  *
  * A piece has six unknowns: the velocity of its centre, and its turn. In the operators it is two entries among the
  * bodies (row.h). In a part of a step its centre goes straight, and its axes go straight to the rotation at the part's
- * end that keeps the angular momentum (state/chord.h), so its vertices go straight, too, and contact sees vertices only.
- * The angular momentum is state, for a free flight does not change it.
+ * end that keeps the angular momentum (state/chord.h), so its vertices go straight, too, and contact sees vertices
+ * only. The angular momentum is state, for a free flight does not change it.
  *
  * A rank has room for all pieces of the scene. It knows those that it owns, and those of its ghosts.
  */
@@ -24,28 +24,28 @@ enum { TAC_IMPACT_SIX = 6 };
 
 /* A piece of the scene. */
 struct tac_impact_piece {
-    tac_lid first, end;  /* its vertices on this rank, if it owns them; else first == end */
-    double mass;         /* kg */
-    double root[4];      /* of its mass, and of its principal moments */
+    tac_lid first, end;   /* its vertices on this rank, if it owns them; else first == end */
+    double mass;          /* kg */
+    double root[4];       /* of its mass, and of its principal moments */
     double c[3], a[3][3]; /* state: centre, m; a[k]: what its principal axis k has become */
     double u[3], l[3];    /* state of own ones: velocity of the centre, m/s; angular momentum about it, kg m^2/s */
-    double end_c[3], end_a[3][3];  /* where the present part takes it */
-    double pull[3], torque[3];     /* of the present part: acceleration, m/s^2; N m */
-    bool flown;                    /* the flight has been planned for `go` */
+    double end_c[3], end_a[3][3]; /* where the present part takes it */
+    double pull[3], torque[3];    /* of the present part: acceleration, m/s^2; N m */
+    bool flown;                   /* the flight has been planned for `go` */
 };
 
 struct tac_impact_rigid {
     size_t count;                   /* rigid pieces of the scene */
     struct tac_impact_piece *piece; /* owned, (count) */
     size_t own_count;
-    int32_t *own;           /* owned, (own_count): ascending */
-    int32_t *of;            /* owned, (count of vertices): place of a vertex's piece, or -1; NULL: there are none */
-    double *local;          /* owned, (owned vertices, 3): coordinates along the axes, m */
-    double *v, *a, *go;     /* owned, (count, 6): as in row.h: velocity and acceleration of the present part; velocity of
-                               the flight */
-    double *space;          /* owned, (count, 6): work */
-    int32_t fast;           /* a piece that turns too much in the part; -1: none */
-    double fast_spin;       /* rad/s */
+    int32_t *own;       /* owned, (own_count): ascending */
+    int32_t *of;        /* owned, (count of vertices): place of a vertex's piece, or -1; NULL: there are none */
+    double *local;      /* owned, (owned vertices, 3): coordinates along the axes, m */
+    double *v, *a, *go; /* owned, (count, 6): as in row.h: velocity and acceleration of the present part; velocity of
+                           the flight */
+    double *space;      /* owned, (count, 6): work */
+    int32_t fast;       /* a piece that turns too much in the part; -1: none */
+    double fast_spin;   /* rad/s */
 };
 
 /* Local. Makes the pieces of the scene at the start. */
@@ -62,8 +62,8 @@ void tac_impact_rigid_begin(struct tac_impact *sim);
 void tac_impact_rigid_measure(const struct tac_impact *sim, double most[3]);
 /* Local. Copies velocities of the operators' bodies to pieces (count, 6). */
 void tac_impact_rigid_tell(struct tac_impact *sim, const double *from, double *to);
-/* Local. Plans the flights of own pieces, and sets sim->p of their vertices. middle: velocities of the operators' bodies
- * in the support, or NULL: pieces go on with their velocities and half of what forces give. */
+/* Local. Plans the flights of own pieces, and sets sim->p of their vertices. middle: velocities of the operators'
+ * bodies in the support, or NULL: pieces go on with their velocities and half of what forces give. */
 void tac_impact_rigid_fly(struct tac_impact *sim, const double *middle);
 /* Collective. Goes to the end of the flight in the operators: bodies' turns and rows become those of there. */
 enum tac_err tac_impact_rigid_arrive(struct tac_impact *sim);
@@ -94,7 +94,8 @@ enum tac_err tac_impact_rigid_rows_in(struct tac_impact *sim, const struct tac_c
  * much. */
 bool tac_impact_rigid_plan(struct tac_impact *sim, int32_t k);
 /* Local. Computes turns from an angular momentum, and the reverse, about the axes a. */
-void tac_impact_rigid_turn(const struct tac_impact_piece *piece, const double a[3][3], const double l[3], double turn[3]);
+void tac_impact_rigid_turn(const struct tac_impact_piece *piece, const double a[3][3], const double l[3],
+                           double turn[3]);
 void tac_impact_rigid_momentum(const struct tac_impact_piece *piece, const double a[3][3], const double turn[3],
                                double l[3]);
 

@@ -9,7 +9,7 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PER_ROW = 5 };
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PATIENCE_OF_TURNS = 2000, PER_ROW = 5 };
 
 /* ---- life ---- */
 
@@ -101,8 +101,10 @@ static enum tac_err solve(struct tac_instant *in, bool friction)
     for (size_t k = 0; k < p->columns; k++)
         most = fmax(most, fabs(p->b[k]));
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
-    p->enough = in->slack > 1 ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
+    p->enough = in->lossy ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
     p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
+    if (in->turns)
+        p->patience = PATIENCE_OF_TURNS + PER_ROW * (int64_t)p->columns;
     const int64_t before = p->iterations;
     const bool solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
@@ -406,6 +408,16 @@ static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, si
     return true;
 }
 
+/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest. */
+static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    in->turns = false;
+    for (size_t k = 0; k < n; k++)
+        in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
+    in->lossy = !loses_nothing(in, list, n, true);
+    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
+}
+
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
 {
     return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
@@ -469,7 +481,7 @@ enum tac_err tac_instant_strike(struct tac_instant *in)
             in->first[list[k]] = in->second[list[k]] = 0;
         }
         forget_friction(in, list, n);
-        in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+        choose_slack(in, list, n);
         if (find_violated(in, list, n, 0) == 0)
             continue;
         TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
@@ -494,6 +506,27 @@ static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n
     return change <= TAC_SETTLED * most;
 }
 
+/* An island with rigid pieces in which a support leaves all slower than what counts as a rounding error rests: it would
+ * creep. If a part of it rested and another one did not, the two would be in each other's way. */
+static void rest(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    if (!in->turns || !in->lossy)
+        return;
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const struct tac_impact_row *row = &in->row[list[k]];
+            const double *v = &in->v[3 * (size_t)body_of(row, i)];
+            if (body_of(row, i) >= 0 && !(sqrt(tac_dot(v, v)) * row->inverse[i % 2] <= in->floor))
+                return;
+        }
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
+            if (b >= 0)
+                memset(&in->v[3 * (size_t)b], 0, 3 * sizeof *in->v);
+        }
+}
+
 /* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a
  * support without friction. */
 enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
@@ -502,7 +535,7 @@ enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
     const uint32_t *list = in->all.order + in->all.begin[i];
     const size_t n = in->all.begin[i + 1] - in->all.begin[i];
     bool settled = false;
-    in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+    choose_slack(in, list, n);
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = again ? row->lambda : 0;
@@ -520,6 +553,8 @@ enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
         settled = aim_friction(in, list, n, in->start) ? settled : true;
     }
     tac_instant_push(in, 1, in->v);
+    if (!again)
+        rest(in, list, n);
 done:
     return err;
 }

@@ -31,7 +31,8 @@ struct tac_instant {
     double floor;   /* m/s: slower approaches are rounding errors of supports */
     double slow;    /* m/s: what approaches slower is not reflected, unless all of its island is elastic */
 
-    double slack; /* times rule.tolerance: of the island that is being solved */
+    double slack;      /* times rule.tolerance: of the island that is being solved */
+    bool lossy, turns; /* it loses energy; it has rigid pieces */
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
