@@ -73,6 +73,7 @@ enum tac_err tac_impact_ghosts_keep(struct tac_impact *sim)
     for (size_t k = 0; k < s->count; k++)
         for (int i = 0; i < tac_pair_vertices(s->pair[k].type); i++)
             sim->halo->mark[s->pair[k].v[i]] = 1;
+    tac_impact_rigid_mark(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_halo_prune(sim->halo)));
     TAC_TRY(tac_agree(sim->ctx, tac_halo_subscribe(sim->halo)));
     TAC_TRY(tac_impact_ghosts_refresh(sim));

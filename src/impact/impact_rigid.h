@@ -78,6 +78,9 @@ enum tac_err tac_impact_rigid_error(struct tac_impact *sim);
 void tac_impact_rigid_enter(const struct tac_impact *sim, const struct tac_impact_pair *pair, int32_t k, int i,
                             const double x[4][3], const struct tac_near *near, struct tac_impact_found *found);
 
+/* Local. Marks the ghosts that the rows of this rank's pairs with pieces need. */
+void tac_impact_rigid_mark(struct tac_impact *sim);
+
 /* ---- files ---- */
 
 /* Local. Adds the energies and momenta of own pieces to sums of a row of energy.csv. */

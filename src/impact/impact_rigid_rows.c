@@ -200,19 +200,52 @@ static void aim_row(struct tac_impact_row *row, const struct arrived *a)
         row->slide[i] = row->rubs ? row->slide[i] * (row->s / s) : 0;
 }
 
+/* Sets the pair of a row with pieces, if this rank owns its lowest vertex. It need not be in the list any more: a pair
+ * that goes apart has no place in a new list. */
+static bool find_pair(const struct tac_impact *sim, const struct tac_impact_row *row, struct tac_impact_pair *pair)
+{
+    tac_lid lowest = -1;
+    tac_gid id = INT64_MAX;
+    if (row->turn[0] <= 0 && row->turn[1] <= 0)
+        return false;
+    *pair = (struct tac_impact_pair){
+        .key = row->key, .type = row->type, .radius = row->radius, .thickness = row->thickness};
+    for (int i = 0; i < tac_pair_vertices(row->type); i++) {
+        pair->v[i] = tac_impact_vertex(sim, row->vertex[i]);
+        if (row->vertex[i] < id) {
+            id = row->vertex[i];
+            lowest = pair->v[i];
+        }
+    }
+    return lowest >= 0 && lowest < sim->owned;
+}
+
+void tac_impact_rigid_mark(struct tac_impact *sim)
+{
+    const struct tac_impact_active *a = &sim->active;
+    for (size_t k = 0; k < a->rows && sim->rigid.count > 0; k++) {
+        struct tac_impact_pair pair;
+        if (!find_pair(sim, &a->row[k], &pair))
+            continue;
+        for (int i = 0; i < tac_pair_vertices(pair.type); i++) {
+            TAC_CHECK(pair.v[i] >= 0);
+            sim->halo->mark[pair.v[i]] = 1;
+        }
+    }
+}
+
 static enum tac_err turn_rows(struct tac_impact *sim)
 {
     enum tac_err err = TAC_OK;
     struct arrived *mine = NULL, *all = NULL;
     size_t count = 0, total = 0, capacity = 0;
-    for (size_t k = 0; k < sim->search.count && !err; k++) {
-        const struct tac_impact_pair *pair = &sim->search.pair[k];
-        const struct tac_impact_row *row = pair->active ? tac_impact_active_find(sim, pair->key) : NULL;
-        if (row == NULL || (row->turn[0] <= 0 && row->turn[1] <= 0))
+    for (size_t k = 0; k < sim->active.rows && !err; k++) {
+        struct tac_impact_pair pair;
+        if (!find_pair(sim, &sim->active.row[k], &pair))
             continue;
         err = tac_grow(sim->ctx, &mine, &capacity, count + 1, sizeof *mine);
         if (!err)
-            arrive(sim, pair, row, &mine[count++]);
+            arrive(sim, &pair, &sim->active.row[k], &mine[count++]);
     }
     TAC_TRY(tac_agree(sim->ctx, err));
     TAC_TRY(tac_impact_gather_records(sim, mine, count, sizeof *mine, &all, &total));

@@ -10,7 +10,7 @@ slope    a box on a slope of 1/2 holds with friction .51 and .501, and slides by
 stop     a box that slides stops at v^2/(2 mu g)
 cubes    eight cubes fly apart in a large cube, without gravity: they stay their own mirror image, and keep their energy
 dolls    hollow boxes in each other fall on a table: they separate, and with one impulse for all they do not
-vessel   two boxes in a closed vessel that nothing holds, restitution .8, friction .5: how far the momenta drift (--end, 100 s)
+vessel   two boxes in a closed vessel that nothing holds, restitution .8, friction .5: how far the momenta drift (--end, 30 s)
 tower    boxes whose faces have more and more vertices, on each other: iterations of a step
 heap     --count boxes (1000) fall into a box: seconds and iterations of a step
 
@@ -154,7 +154,7 @@ def crossed(size, sign=(1, 1, 1)):
 def cubes(words):
     """With spins the distance of two images grows some 30 times with every impact, so this is over after a second."""
     signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    for spin, end in ((0, words.end or 10), (1, .5)):
+    for spin, end in ((0, 2), (1, .5)):
         bodies = [dict(box("cube%d" % i, .1, [.0505 * s for s in sign]), mesh=crossed(.1, sign), velocity=[.7 * sign[0], .5 * sign[1], .9 * sign[2]],
                        angular_velocity=[.6 * spin * sign[1] * sign[2], .4 * spin * sign[0] * sign[2], -.5 * spin * sign[0] * sign[1]])
                   for i, sign in enumerate(signs)]
@@ -180,7 +180,7 @@ def dolls(words):
 
 
 def vessel(words):
-    end = words.end or 100
+    end = words.end or 30
     bodies = [{"name": "vessel", "rigid": {"mass": 3}, "mesh": {"kind": "box", "size": [.5, .4, .45], "cells": [1, 1, 1]}, "velocity": [-.2, 0, .1],
                "angular_velocity": [.3, .2, -.1]},
               box("one", [.1, .14, .08], [-.1, .02, .05], velocity=[.5, .2, -.3], angular_velocity=[1, 2, .5], rotation=[10, 40, 0]),
