@@ -241,9 +241,10 @@ enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine,
 enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh);
 enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 
-/* impact_book.c. Local. Enter what the last call of an operator has done, from `before` to `after` (bodies); what
+/* impact_book.c. Local. Enter what the last call of an operator, of an `impact` or a support, has done, from `before`
+ * to `after` (bodies); what
  * forces do because the impulses of the two supports differ; and loads. */
-void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after);
+void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);
 /* Local. The energy of a vertex leaves the sums when a motion catches it, and comes back when it is released. */

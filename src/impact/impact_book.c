@@ -18,28 +18,33 @@ static double slide_speed(const struct tac_impact_row *row, int which, const dou
 }
 
 /* An impulse takes minus itself times the mean velocity of the row before and after it. What moves by a script is no
- * part of that velocity's energy: the script's work. */
+ * part of that velocity's energy: the script's work. Where bodies turn, the restitution of an impact changes slips,
+ * too, so what friction takes is counted from there on. */
 static void enter(struct tac_impact_books *b, const struct tac_impact_row *row, const double *before,
-                  const double *after)
+                  const double *after, bool impact)
 {
+    const bool apart = impact && (row->turn[0] > 0 || row->turn[1] > 0);
     const double along = .5 * (tac_row_speed(row, before) + tac_row_speed(row, after)) + row->u;
     tac_accum_add(&b->lost, -row->lambda * along);
     tac_accum_add(&b->work, -row->lambda * row->u);
+    if (apart)
+        tac_accum_add(&b->friction, row->rubbed);
     for (int i = 0; i < 2; i++) {
         if (row->slide[i] == 0)
             continue;
         const double across = .5 * (slide_speed(row, i, before) + slide_speed(row, i, after));
         tac_accum_add(&b->lost, -row->slide[i] * across);
-        tac_accum_add(&b->friction, -row->slide[i] * across);
+        if (!apart)
+            tac_accum_add(&b->friction, -row->slide[i] * across);
         tac_accum_add(&b->work, -row->slide[i] * (tac_dot(row->tangent[i], row->other) / row->s));
     }
 }
 
-void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after)
+void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact)
 {
     const struct tac_impact_active *a = &sim->active;
     for (size_t k = 0; k < a->rows && sim->ctx->rank == 0; k++)
-        enter(&sim->books, &a->row[k], before, after);
+        enter(&sim->books, &a->row[k], before, after, impact);
 }
 
 /* Forces do the work h a.middle, and in velocities a quarter of h a times the difference of the two impulses more. */

@@ -129,7 +129,7 @@ static enum tac_err strike(struct tac_impact *sim)
     a->instant.fastest = sim->part.fastest;
     TAC_TRY(tac_instant_strike(&a->instant));
     keep_pushes(sim);
-    tac_impact_enter_rows(sim, a->space, a->v);
+    tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);
     tac_impact_rigid_tell(sim, a->v, sim->rigid.v);
 done:
@@ -246,11 +246,11 @@ static enum tac_err finish_velocities(struct tac_impact *sim)
     for (size_t k = 0; k < a->rows; k++)
         a->row[k].r = 0;
     keep_pushes(sim);
-    tac_impact_enter_rows(sim, a->v, a->middle);
+    tac_impact_enter_rows(sim, a->v, a->middle, false);
     TAC_TRY(tac_impact_rigid_arrive(sim));
     TAC_TRY(tac_agree(sim->ctx, support(sim, a->middle, a->end, true)));
     TAC_TRY(tac_agree(sim->ctx, finish_all_elastic(sim)));
-    tac_impact_enter_rows(sim, a->middle, a->end);
+    tac_impact_enter_rows(sim, a->middle, a->end, false);
     tac_impact_enter_difference(sim);
     keep_pushes(sim);
 done:

@@ -178,6 +178,7 @@ static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->rubs = false;
+        row->rubbed = 0;
         memset(row->tangent, 0, sizeof row->tangent);
         memset(row->slide, 0, sizeof row->slide);
     }
@@ -247,6 +248,19 @@ done:
     return err;
 }
 
+/* Adds half of what the impulses of friction, and those along n that they have caused, take at the velocities v. */
+static void enter_rubbed(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        double slip[3];
+        tac_row_slip(row, in->v, slip);
+        row->rubbed -= .5 * (row->lambda * (tac_row_speed(row, in->v) + row->u));
+        for (int i = 0; i < 2; i++)
+            row->rubbed -= .5 * (row->slide[i] * (tac_dot(row->tangent[i], slip) / row->s));
+    }
+}
+
 /* After restitution: impulses in in->second; adds those of friction, against the slip before, to the rows. */
 static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
 {
@@ -254,7 +268,9 @@ static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
     forget_friction(in, list, n);
     if (aim_friction(in, list, n, in->start)) {
         TAC_TRY(solve_with_friction(in, list, n, 1, in->v, false));
+        enter_rubbed(in, list, n);
         tac_instant_push(in, 1, in->v);
+        enter_rubbed(in, list, n);
     }
     for (size_t k = 0; k < n; k++)
         in->row[list[k]].lambda += in->second[list[k]];

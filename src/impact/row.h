@@ -32,7 +32,8 @@ struct tac_impact_row {
     double r;                      /* the velocity that it must have at least in a support */
     /* impulses of the last call of an operator: along n, and of friction along two unit vectors, 0: there is none */
     double lambda, slide[2], tangent[2][3];
-    bool rubs; /* the two directions are known */
+    bool rubs;     /* the two directions are known */
+    double rubbed; /* J: what friction has taken in the last impact, with the impulses along n that it has caused */
 };
 
 /* Local. Computes what a direction d of the contact does to turns, times s. Without turns it is 0. */
