@@ -1,4 +1,5 @@
-/* impact.h: an integrator for impact: particles that bounce by generalised reflections (docs/reference/impact.md).
+/* impact.h: an integrator for impact: particles and rigid bodies that bounce by generalised reflections
+ * (docs/reference/impact.md).
  *
  * A step changes the velocities at its start until nothing that touches approaches (operator.h), supports what rests on
  * something at its middle, and flies in straight lines. A flight is accepted only after it has been proven that no pair

@@ -9,7 +9,7 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PATIENCE_OF_TURNS = 2000, PER_ROW = 5, EXACT = 400 };
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PATIENCE_OF_TURNS = 1000, PER_ROW = 5 };
 
 /* ---- life ---- */
 
@@ -103,8 +103,8 @@ static enum tac_err solve(struct tac_instant *in, bool friction)
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
     p->enough = in->lossy ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
     p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
-    if (in->exact)
-        p->patience = PATIENCE_OF_TURNS + PER_ROW * (int64_t)p->columns;
+    if (in->turns)
+        p->patience = PATIENCE_OF_TURNS + (int64_t)p->columns / 2;
     const int64_t before = p->iterations;
     const bool solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
@@ -424,16 +424,14 @@ static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, si
     return true;
 }
 
-/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest; but
- * large islands would take too long. */
+/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest. */
 static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     in->turns = false;
     for (size_t k = 0; k < n; k++)
         in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
     in->lossy = !loses_nothing(in, list, n, true);
-    in->exact = in->turns && n <= EXACT;
-    in->slack = in->lossy && !in->exact ? TAC_SLACK : 1;
+    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
 }
 
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)

@@ -33,7 +33,6 @@ struct tac_instant {
 
     double slack;      /* times rule.tolerance: of the island that is being solved */
     bool lossy, turns; /* it loses energy; it has rigid pieces */
-    bool exact;        /* it has such, and is small: its problems are solved exactly */
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
