@@ -96,8 +96,17 @@ static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair 
     return tac_impact_is_body(sim, pair->v[0]) || tac_impact_is_body(sim, pair->v[tac_pair_first(pair->type)]);
 }
 
-/* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
-static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, bool near_too)
+/* What is looked at, and what a look has found. */
+struct looked {
+    bool near_too; /* pairs that are near become rows, too */
+    bool oblique;  /* pairs whose normals say little become rows, too */
+    bool later;    /* the pair is such a one, and not safe */
+};
+
+/* Adds the row of a pair unless its flight is safe. A flight into a surface passes the rims of its triangles, too;
+ * their normals are oblique, and would push a body sideways. So such a pair with a rigid piece waits until no other one
+ * is left, and then it is mostly safe. */
+static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, struct looked *how)
 {
     double x[4][3], p[4][3];
     struct tac_near near;
@@ -105,23 +114,27 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
     tac_impact_gather(sim->x, pair->v, n, x);
     tac_near_pair(pair->type, x, &near);
     const double gap = near.d - pair->radius, most = pair->thickness;
-    const bool rim = is_on_rim(pair, &near);
+    const bool rim = is_on_rim(pair, &near), parallel = are_parallel(pair, (const double(*)[3])x);
+    const bool straight = !rim || is_straight(sim, pair, (const double(*)[3])x, &near);
+    how->later = false;
     if (!has_body(sim, pair)) {
         look_at_scripted(sim, pair, x, gap);
         return TAC_OK;
     }
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
-    if (near_too && (!rim || is_straight(sim, pair, (const double(*)[3])x, &near)) && gap <= most &&
-        !are_parallel(pair, (const double(*)[3])x))
+    if (how->near_too && straight && gap <= most && !parallel)
         return tac_impact_active_add(sim, pair, &near);
     if (!(gap > floor))
         return tac_impact_active_add(sim, pair, &near);
     tac_impact_gather(sim->p, pair->v, n, p);
     if (pair->type == TAC_PAIR_VERTEX_VERTEX && keep_apart(x, p, pair->radius + floor))
         return TAC_OK;
-    if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) < 1)
-        return tac_impact_active_add(sim, pair, &near);
-    return TAC_OK;
+    if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) == 1)
+        return TAC_OK;
+    const bool piece =
+        tac_impact_is_rigid(sim, pair->v[0]) || tac_impact_is_rigid(sim, pair->v[tac_pair_first(pair->type)]);
+    how->later = piece && !how->oblique && (!straight || parallel);
+    return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
 /* Are the displacements those with which it was proven? In most rounds most are. */
@@ -133,20 +146,45 @@ static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_p
     return true;
 }
 
-enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh)
+/* Looks at all pairs that have not been proven for the present flights. Returns in *later how many wait. */
+static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64_t *later)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_impact_find(sim));
-    const double begin_s = tac_wall_s();
+    *later = 0;
     for (size_t k = 0; k < sim->search.count && !err; k++) {
         struct tac_impact_pair *pair = &sim->search.pair[k];
         if (pair->active || (pair->safe && is_unchanged(sim, pair)))
             continue;
-        err = look(sim, pair, first);
-        pair->safe = !pair->active;
+        err = look(sim, pair, &how);
+        pair->safe = !pair->active && !how.later;
+        *later += how.later;
     }
     if (sim->count > 0)
         memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
+    return err;
+}
+
+/* Collective. The pairs that wait become rows if no other pair has. */
+static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later)
+{
+    enum tac_err err;
+    int64_t sum[2] = {later, (int64_t)sim->active.found_count};
+    TAC_TRY(tac_over_ranks(sim->ctx, sum, 2, MPI_INT64_T, MPI_SUM));
+    if (sum[0] > 0 && sum[1] == 0)
+        TAC_TRY(look_at_all(sim, (struct looked){.oblique = true}, &later));
+done:
+    return err;
+}
+
+enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh)
+{
+    enum tac_err err = TAC_OK;
+    int64_t later;
+    TAC_TRY(tac_impact_find(sim));
+    const double begin_s = tac_wall_s();
+    err = tac_agree(sim->ctx, look_at_all(sim, (struct looked){.near_too = first}, &later));
+    if (!err && sim->rigid.count > 0)
+        err = look_at_waiting(sim, later);
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));
     int fails = sim->part.fails;

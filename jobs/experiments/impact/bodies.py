@@ -152,9 +152,9 @@ def crossed(size, sign=(1, 1, 1)):
 
 
 def cubes(words):
-    """With spins the distance of two images grows some 30 times with every impact, so this is over after a second."""
+    """The distance of two images grows some 30 times with every impact, so this is over after a second."""
     signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    for spin, end in ((0, 2), (1, .5)):
+    for spin, end in ((0, .55), (1, .5)):
         bodies = [dict(box("cube%d" % i, .1, [.0505 * s for s in sign]), mesh=crossed(.1, sign), velocity=[.7 * sign[0], .5 * sign[1], .9 * sign[2]],
                        angular_velocity=[.6 * spin * sign[1] * sign[2], .4 * spin * sign[0] * sign[2], -.5 * spin * sign[0] * sign[1]])
                   for i, sign in enumerate(signs)]
