@@ -96,16 +96,87 @@ static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair 
     return tac_impact_is_body(sim, pair->v[0]) || tac_impact_is_body(sim, pair->v[tac_pair_first(pair->type)]);
 }
 
+/* What becomes rows besides pairs of a vertex over the inside of a triangle. */
+enum looks {
+    LOOK_FIRST,  /* nothing */
+    LOOK_EDGES,  /* two edges, if no face says more */
+    LOOK_OBLIQUE /* everything */
+};
+
 /* What is looked at, and what a look has found. */
 struct looked {
     bool near_too; /* pairs that are near become rows, too */
-    bool oblique;  /* pairs whose normals say little become rows, too */
-    bool later;    /* the pair is such a one, and not safe */
+    enum looks which;
+    const struct tac_impact_faces *faces; /* LOOK_EDGES */
+    bool later;                           /* the pair is not safe, but it waits */
 };
 
-/* Adds the row of a pair unless its flight is safe. A flight into a surface passes the rims of its triangles, too;
- * their normals are oblique, and would push a body sideways. So such a pair with a rigid piece waits until no other one
- * is left, and then it is mostly safe. */
+/* The two primitives' bodies of a row with a face's normal. */
+struct tac_impact_faces {
+    size_t count;
+    struct face {
+        int64_t side[2];
+        const double *n;
+    } * face; /* owned */
+};
+
+static int64_t side_of(const struct tac_impact *sim, tac_gid id)
+{
+    const tac_lid body = tac_scene_body_of(sim->scene, id);
+    return ((int64_t)body << 32) + 1 + tac_rigid_of(sim->scene->settings, body, id);
+}
+
+/* Local. Lists the rows of a vertex over the inside of a triangle. */
+static enum tac_err list_faces(struct tac_impact *sim, struct tac_impact_faces *f)
+{
+    enum tac_err err;
+    const struct tac_impact_active *a = &sim->active;
+    TAC_TRY(tac_alloc_brief(sim->ctx, a->rows, sizeof *f->face, &f->face));
+    for (size_t k = 0; k < a->rows; k++) {
+        const struct tac_impact_row *row = &a->row[k];
+        if (row->type != TAC_PAIR_VERTEX_TRIANGLE || row->w[1] == 0 || row->w[2] == 0 || row->w[3] == 0)
+            continue;
+        f->face[f->count++] = (struct face){{side_of(sim, row->vertex[0]), side_of(sim, row->vertex[1])}, row->n};
+    }
+done:
+    return err;
+}
+
+/* Has a face of the same two bodies a row, and none such the normal of this pair? */
+static bool faces_say_more(const struct tac_impact *sim, const struct tac_impact_faces *f,
+                           const struct tac_impact_pair *pair, const double n[3])
+{
+    const int64_t one = side_of(sim, tac_scene_id(sim->scene, pair->v[0]));
+    const int64_t two = side_of(sim, tac_scene_id(sim->scene, pair->v[tac_pair_first(pair->type)]));
+    bool any = false;
+    for (size_t k = 0; k < f->count; k++) {
+        const struct face *face = &f->face[k];
+        if ((face->side[0] != one || face->side[1] != two) && (face->side[0] != two || face->side[1] != one))
+            continue;
+        double across[3];
+        tac_cross(across, n, face->n);
+        if (tac_dot(across, across) <= STRAIGHT)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Does a pair with a rigid piece that is not safe wait? A flight into a surface passes the rims of its triangles, and
+ * edges on it, too; their normals are oblique, and would push a body sideways. So such pairs wait until no other one is
+ * left, and then they are mostly safe. */
+static bool waits(const struct tac_impact *sim, const struct tac_impact_pair *pair, const struct looked *how,
+                  const struct tac_near *near, bool direct)
+{
+    if (how->which == LOOK_OBLIQUE ||
+        !(tac_impact_is_rigid(sim, pair->v[0]) || tac_impact_is_rigid(sim, pair->v[tac_pair_first(pair->type)])))
+        return false;
+    if (!direct || pair->type != TAC_PAIR_EDGE_EDGE)
+        return !direct;
+    return how->which == LOOK_FIRST || faces_say_more(sim, how->faces, pair, near->n);
+}
+
+/* Adds the row of a pair unless its flight is safe, or it waits. */
 static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, struct looked *how)
 {
     double x[4][3], p[4][3];
@@ -131,9 +202,7 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
         return TAC_OK;
     if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) == 1)
         return TAC_OK;
-    const bool piece =
-        tac_impact_is_rigid(sim, pair->v[0]) || tac_impact_is_rigid(sim, pair->v[tac_pair_first(pair->type)]);
-    how->later = piece && !how->oblique && (!straight || parallel);
+    how->later = waits(sim, pair, how, &near, straight && !parallel);
     return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
@@ -164,15 +233,27 @@ static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64
     return err;
 }
 
-/* Collective. The pairs that wait become rows if no other pair has. */
-static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later)
+/* Collective. Of the pairs that wait, edges become rows if no face says more, and all if no other pair has become one.
+ * Adds to *fresh how many. */
+static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later, int64_t *fresh)
 {
     enum tac_err err;
-    int64_t sum[2] = {later, (int64_t)sim->active.found_count};
-    TAC_TRY(tac_over_ranks(sim->ctx, sum, 2, MPI_INT64_T, MPI_SUM));
-    if (sum[0] > 0 && sum[1] == 0)
-        TAC_TRY(look_at_all(sim, (struct looked){.oblique = true}, &later));
+    struct tac_impact_faces faces = {0, NULL};
+    int64_t more;
+    TAC_TRY(tac_over_ranks(sim->ctx, &later, 1, MPI_INT64_T, MPI_SUM));
+    for (enum looks which = LOOK_EDGES; later > 0 && which <= LOOK_OBLIQUE; which++) {
+        if (which == LOOK_OBLIQUE && *fresh > 0)
+            break;
+        if (which == LOOK_EDGES)
+            err = list_faces(sim, &faces);
+        err = err ? err : look_at_all(sim, (struct looked){.which = which, .faces = &faces}, &later);
+        TAC_TRY(tac_agree(sim->ctx, err));
+        TAC_TRY(tac_impact_active_meet(sim, &more));
+        *fresh += more;
+        TAC_TRY(tac_over_ranks(sim->ctx, &later, 1, MPI_INT64_T, MPI_SUM));
+    }
 done:
+    free(faces.face);
     return err;
 }
 
@@ -182,15 +263,15 @@ enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh
     int64_t later;
     TAC_TRY(tac_impact_find(sim));
     const double begin_s = tac_wall_s();
-    err = tac_agree(sim->ctx, look_at_all(sim, (struct looked){.near_too = first}, &later));
-    if (!err && sim->rigid.count > 0)
-        err = look_at_waiting(sim, later);
+    err = look_at_all(sim, (struct looked){.near_too = first}, &later);
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));
     int fails = sim->part.fails;
     TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
     sim->part.fails = fails;
     TAC_TRY(tac_impact_active_meet(sim, fresh));
+    if (sim->rigid.count > 0)
+        TAC_TRY(look_at_waiting(sim, later, fresh));
 done:
     return err;
 }

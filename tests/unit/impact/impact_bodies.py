@@ -68,6 +68,14 @@ def rest(folder):
     check(run.moved(5) < 3e-8 and run.moved() < 1e-3, "five cubes stand on each other: %.3g m" % run.moved(5))
 
 
+def triangles(folder):
+    """A flight into a floor passes edges beside the box: their normals must not push it."""
+    floor = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [3, 3], "cells": [23, 31]}}
+    run = Run(folder, scene([floor, box("box", [.1, .06, .08], [-.3, .2, .1], velocity=[.7, -1, .5], cells=(2, 1, 2))], 1.5, {"restitution": 1}))
+    spin, u = max(abs(s).max() for s in run.spin), run.velocity[-1][0]
+    check(spin < 1e-9 and abs(u[0] - .7) < 1e-9 and abs(u[2] - .5) < 1e-9, "a box bounces flat on a floor of triangles: spin %.3g rad/s" % spin, str(u))
+
+
 def slope(folder):
     angle = math.atan(.5)
     ground = {"name": "slope", "fixed": True, "mesh": {"kind": "grid", "size": [100, 4], "cells": [1, 1]}}
@@ -128,7 +136,7 @@ def fast(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (rest, slope, apart, kept, pushed, fast):
+        for part in (rest, triangles, slope, apart, kept, pushed, fast):
             part(folder)
     return bool(failures)
 
