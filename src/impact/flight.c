@@ -14,6 +14,7 @@
 
 static const double FLOOR = 1. / 8, FLOOR_OF_RIM = 1. / 16; /* of the thickness */
 static const double PARALLEL = 1e-3; /* the squared sine of an angle under which edges count as parallel */
+static const double NEARLY = 1e-9;   /* a smaller weight is as good as none */
 static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
@@ -26,6 +27,14 @@ static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *ne
         if (near->w[i] == 0)
             return true;
     return false;
+}
+
+static bool is_nearly_on_rim(const double w[4], int n)
+{
+    bool nearly = false;
+    for (int i = 0; i < n && n > 2; i++)
+        nearly = nearly || fabs(w[i]) < NEARLY;
+    return nearly;
 }
 
 /* Are the edges so nearly parallel that a pair of a vertex says more? */
@@ -134,7 +143,7 @@ static enum tac_err list_faces(struct tac_impact *sim, struct tac_impact_faces *
     TAC_TRY(tac_alloc_brief(sim->ctx, a->rows, sizeof *f->face, &f->face));
     for (size_t k = 0; k < a->rows; k++) {
         const struct tac_impact_row *row = &a->row[k];
-        if (row->type != TAC_PAIR_VERTEX_TRIANGLE || row->w[1] == 0 || row->w[2] == 0 || row->w[3] == 0)
+        if (row->type != TAC_PAIR_VERTEX_TRIANGLE || is_nearly_on_rim(row->w, 4))
             continue;
         f->face[f->count++] = (struct face){{side_of(sim, row->vertex[0]), side_of(sim, row->vertex[1])}, row->n};
     }
@@ -202,7 +211,8 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
         return TAC_OK;
     if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) == 1)
         return TAC_OK;
-    how->later = waits(sim, pair, how, &near, straight && !parallel);
+    const bool direct = !is_nearly_on_rim(near.w, n) || is_straight(sim, pair, (const double(*)[3])x, &near);
+    how->later = waits(sim, pair, how, &near, direct && !parallel);
     return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
