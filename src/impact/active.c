@@ -264,6 +264,10 @@ static enum tac_err enter_all(struct tac_impact *sim, struct tac_impact_found *f
     qsort(found, n, sizeof *found, compare_keys);
     const size_t arrivals = list_arrivals(a, found, n, arrival);
     TAC_TRY(make_room(sim, a->rows + n, a->bodies + arrivals));
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++)
+            if (found[k].piece[i] >= 0)
+                sim->rigid.piece[found[k].piece[i]].touched = true;
     merge_bodies(a, found, arrival, arrivals);
     merge_rows(a, found, n);
     number_rows(a);

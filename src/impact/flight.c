@@ -109,7 +109,7 @@ static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair 
 enum looks {
     LOOK_FIRST,  /* nothing */
     LOOK_EDGES,  /* two edges, if no face says more */
-    LOOK_OBLIQUE /* everything */
+    LOOK_OBLIQUE /* what is of no piece that has a new row */
 };
 
 /* What is looked at, and what a look has found. */
@@ -172,14 +172,19 @@ static bool faces_say_more(const struct tac_impact *sim, const struct tac_impact
 }
 
 /* Does a pair with a rigid piece that is not safe wait? A flight into a surface passes the rims of its triangles, and
- * edges on it, too; their normals are oblique, and would push a body sideways. So such pairs wait until no other one is
- * left, and then they are mostly safe. */
+ * edges on it, too; their normals are oblique, and would push a body sideways. So such pairs wait while their bodies
+ * get other rows, and then they are mostly safe. */
 static bool waits(const struct tac_impact *sim, const struct tac_impact_pair *pair, const struct looked *how,
                   const struct tac_near *near, bool direct)
 {
-    if (how->which == LOOK_OBLIQUE ||
-        !(tac_impact_is_rigid(sim, pair->v[0]) || tac_impact_is_rigid(sim, pair->v[tac_pair_first(pair->type)])))
-        return false;
+    bool piece = false, touched = false;
+    for (int i = 0; i <= tac_pair_first(pair->type); i += tac_pair_first(pair->type))
+        if (tac_impact_is_rigid(sim, pair->v[i])) {
+            piece = true;
+            touched = touched || sim->rigid.piece[sim->rigid.of[pair->v[i]]].touched;
+        }
+    if (!piece || how->which == LOOK_OBLIQUE)
+        return touched && piece;
     if (!direct || pair->type != TAC_PAIR_EDGE_EDGE)
         return !direct;
     return how->which == LOOK_FIRST || faces_say_more(sim, how->faces, pair, near->n);
@@ -243,7 +248,7 @@ static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64
     return err;
 }
 
-/* Collective. Of the pairs that wait, edges become rows if no face says more, and all if no other pair has become one.
+/* Collective. Of the pairs that wait, edges become rows if no face says more, and then all of bodies without new rows.
  * Adds to *fresh how many. */
 static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later, int64_t *fresh)
 {
@@ -252,8 +257,6 @@ static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later, int64
     int64_t more;
     TAC_TRY(tac_over_ranks(sim->ctx, &later, 1, MPI_INT64_T, MPI_SUM));
     for (enum looks which = LOOK_EDGES; later > 0 && which <= LOOK_OBLIQUE; which++) {
-        if (which == LOOK_OBLIQUE && *fresh > 0)
-            break;
         if (which == LOOK_EDGES)
             err = list_faces(sim, &faces);
         err = err ? err : look_at_all(sim, (struct looked){.which = which, .faces = &faces}, &later);
@@ -273,6 +276,8 @@ enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh
     int64_t later;
     TAC_TRY(tac_impact_find(sim));
     const double begin_s = tac_wall_s();
+    for (size_t k = 0; k < sim->rigid.count; k++)
+        sim->rigid.piece[k].touched = false;
     err = look_at_all(sim, (struct looked){.near_too = first}, &later);
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));

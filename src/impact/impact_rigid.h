@@ -32,6 +32,7 @@ struct tac_impact_piece {
     double end_c[3], end_a[3][3]; /* where the present part takes it */
     double pull[3], torque[3];    /* of the present part: acceleration, m/s^2; N m */
     bool flown;                   /* the flight has been planned for `go` */
+    bool touched;                 /* it has got a row in the present look at pairs */
 };
 
 struct tac_impact_rigid {
