@@ -134,7 +134,7 @@ static void print_integrator_line(FILE *out, const json_t *report, bool implicit
 {
     const json_t *of = json_object_get(report, "integrator"), *periods = json_object_get(report, "periods");
     if (strcmp(text_of(of, "kind"), "impact") == 0)
-        fprintf(out, "integrator impact, by integrator.kind (particles that bounce at once): steps, %.0f of %g s, %s\n",
+        fprintf(out, "integrator impact, by integrator.kind (what bounces at once): steps, %.0f of %g s, %s\n",
                 number_of(json_object_get(report, "steps"), "count"), number_of(of, "step_s"), text_of(of, "operator"));
     else if (implicit)
         fprintf(out,

@@ -21,7 +21,8 @@ void tac_impact_active_free(struct tac_impact *sim)
 {
     struct tac_impact_active *a = &sim->active;
     tac_instant_free(&a->instant);
-    void *const owned[] = {a->row, a->push, a->first, a->id, a->v, a->a, a->middle, a->end, a->space, a->found};
+    void *const owned[] = {a->row, a->push,   a->first, a->id,    a->piece, a->v,
+                           a->a,   a->middle, a->end,   a->space, a->found};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
 }
@@ -43,21 +44,36 @@ struct tac_impact_row *tac_impact_active_find(const struct tac_impact *sim, uint
 /* ---- a row of this rank ---- */
 
 /* The body of a primitive of one vertex, slot k of the row; else its velocity is known. */
-static void enter_vertex(const struct tac_impact *sim, tac_lid v, int i, struct tac_impact_found *f)
+static void enter_vertex(const struct tac_impact *sim, tac_lid v, int i, int k, struct tac_impact_found *f)
 {
-    const int k = i == 0 ? 0 : 1;
     if (!tac_impact_is_body(sim, v)) {
         for (size_t c = 0; c < 3 && sim->scripts.on[v]; c++)
             f->row.other[c] += f->row.w[i] * (sim->p[3 * (size_t)v + c] / sim->part.h);
         return;
     }
     const double root = sqrt(sim->scene->mesh->mass[v]);
-    f->id[k] = tac_scene_id(sim->scene, v);
+    f->row.id[k] = tac_scene_id(sim->scene, v);
     f->row.inverse[k] = 1 / root;
     for (size_t c = 0; c < 3; c++) {
         f->v[k][c] = root * sim->v[3 * (size_t)v + c];
         f->a[k][c] = root * sim->a[3 * (size_t)v + c];
     }
+}
+
+/* Vertex i of the pair. */
+static void enter(const struct tac_impact *sim, const struct tac_impact_pair *pair, int i, const struct tac_near *near,
+                  struct tac_impact_found *f)
+{
+    const int first = tac_pair_first(pair->type);
+    const tac_lid v = pair->v[i];
+    double x[4][3];
+    if (!tac_impact_is_rigid(sim, v)) {
+        enter_vertex(sim, v, i, i < first ? 0 : 1, f);
+        return;
+    }
+    tac_impact_gather(sim->x, pair->v, tac_pair_vertices(pair->type), x);
+    if (i == 0 || i == first)
+        tac_impact_rigid_enter(sim, pair, sim->rigid.of[v], i == 0 ? 0 : 1, (const double(*)[3])x, near, f);
 }
 
 enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pair *pair, const struct tac_near *near)
@@ -69,10 +85,11 @@ enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pai
         tac_scene_law(sim->scene, body[pair->v[0]], body[pair->v[tac_pair_first(pair->type)]]);
     TAC_TRY(tac_grow(sim->ctx, &a->found, &a->found_capacity, a->found_count + 1, sizeof *a->found));
     struct tac_impact_found *f = &a->found[a->found_count++];
-    *f = (struct tac_impact_found){.id = {-1, -1}};
+    *f = (struct tac_impact_found){.piece = {-1, -1}};
     f->row = (struct tac_impact_row){.key = pair->key,
                                      .type = pair->type,
                                      .vertex = {-1, -1, -1, -1},
+                                     .id = {-1, -1, -1, -1},
                                      .body = {-1, -1},
                                      .gap = near->d - pair->radius,
                                      .radius = pair->radius,
@@ -83,7 +100,7 @@ enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pai
     memcpy(f->row.w, near->w, sizeof f->row.w);
     for (int i = 0; i < tac_pair_vertices(pair->type); i++) {
         f->row.vertex[i] = tac_scene_id(sim->scene, pair->v[i]);
-        enter_vertex(sim, pair->v[i], i, f);
+        enter(sim, pair, i, near, f);
     }
     pair->active = true;
     tac_row_aim(&f->row);
@@ -126,7 +143,7 @@ done:
     return err;
 }
 
-static int32_t number_of(const struct tac_impact_active *a, tac_gid id)
+int32_t tac_impact_active_number(const struct tac_impact_active *a, tac_gid id)
 {
     const tac_gid *at = id >= 0 && a->bodies > 0 ? bsearch(&id, a->id, a->bodies, sizeof id, tac_compare_int64) : NULL;
     return at != NULL ? (int32_t)(at - a->id) : -1;
@@ -144,6 +161,8 @@ static enum tac_err make_room(struct tac_impact *sim, size_t rows, size_t bodies
     }
     has = a->body_capacity;
     TAC_TRY(tac_grow(sim->ctx, &a->id, &has, bodies, sizeof *a->id));
+    has = a->body_capacity;
+    TAC_TRY(tac_grow(sim->ctx, &a->piece, &has, bodies, sizeof *a->piece));
     a->body_capacity = bodies > a->body_capacity ? bodies : a->body_capacity;
     has = a->row_capacity;
     TAC_TRY(tac_grow(sim->ctx, &a->push, &has, rows, sizeof *a->push));
@@ -174,9 +193,9 @@ static size_t list_arrivals(const struct tac_impact_active *a, const struct tac_
 {
     size_t count = 0, distinct = 0;
     for (size_t k = 0; k < n; k++)
-        for (int i = 0; i < 2; i++)
-            if (found[k].id[i] >= 0 && number_of(a, found[k].id[i]) < 0)
-                out[count++] = (struct arrival){found[k].id[i], k, i};
+        for (int i = 0; i < 4; i++)
+            if (found[k].row.id[i] >= 0 && tac_impact_active_number(a, found[k].row.id[i]) < 0)
+                out[count++] = (struct arrival){found[k].row.id[i], k, i};
     if (count > 1)
         qsort(out, count, sizeof *out, compare_arrivals);
     for (size_t k = 0; k < count; k++)
@@ -195,12 +214,14 @@ static void merge_bodies(struct tac_impact_active *a, const struct tac_impact_fo
         if (old > 0 && a->id[old - 1] > arrival[n - 1].id) {
             old--;
             a->id[at] = a->id[old];
+            a->piece[at] = a->piece[old];
             memmove(&a->v[3 * at], &a->v[3 * old], 3 * sizeof *a->v);
             memmove(&a->a[3 * at], &a->a[3 * old], 3 * sizeof *a->a);
             continue;
         }
         const struct arrival *new = &arrival[--n];
         a->id[at] = new->id;
+        a->piece[at] = found[new->found].piece[new->slot % 2];
         memcpy(&a->v[3 * at], found[new->found].v[new->slot], 3 * sizeof *a->v);
         memcpy(&a->a[3 * at], found[new->found].a[new->slot], 3 * sizeof *a->a);
     }
@@ -222,25 +243,31 @@ static void merge_rows(struct tac_impact_active *a, const struct tac_impact_foun
     }
 }
 
-/* Bodies of rows that were there have other numbers now: the ids of both ends say which. */
+/* Bodies of rows that were there have other numbers now: their ids say which. */
 static void number_rows(struct tac_impact_active *a)
 {
     for (size_t k = 0; k < a->rows; k++) {
         struct tac_impact_row *row = &a->row[k];
-        for (int i = 0; i < 2; i++)
-            row->body[i] = row->inverse[i] > 0 ? number_of(a, row->vertex[i]) : -1;
+        for (int i = 0; i < 2; i++) {
+            row->body[i] = tac_impact_active_number(a, row->id[i]);
+            row->turn[i] = row->id[2 + i] >= 0 ? tac_impact_active_number(a, row->id[2 + i]) : 0;
+        }
     }
 }
 
-static enum tac_err enter(struct tac_impact *sim, struct tac_impact_found *found, size_t n)
+static enum tac_err enter_all(struct tac_impact *sim, struct tac_impact_found *found, size_t n)
 {
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
     struct arrival *arrival = NULL;
-    TAC_TRY(tac_alloc_brief(sim->ctx, 2 * n, sizeof *arrival, &arrival));
+    TAC_TRY(tac_alloc_brief(sim->ctx, 4 * n, sizeof *arrival, &arrival));
     qsort(found, n, sizeof *found, compare_keys);
     const size_t arrivals = list_arrivals(a, found, n, arrival);
     TAC_TRY(make_room(sim, a->rows + n, a->bodies + arrivals));
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < 2; i++)
+            if (found[k].piece[i] >= 0)
+                sim->rigid.piece[found[k].piece[i]].touched = true;
     merge_bodies(a, found, arrival, arrivals);
     merge_rows(a, found, n);
     number_rows(a);
@@ -266,7 +293,7 @@ enum tac_err tac_impact_active_meet(struct tac_impact *sim, int64_t *fresh)
         return TAC_OK;
     if (sim->ctx->size > 1)
         TAC_TRY(tac_impact_gather_records(sim, a->found, a->found_count, sizeof *all, &all, &total));
-    TAC_TRY(tac_agree(sim->ctx, enter(sim, all != NULL ? all : a->found, total)));
+    TAC_TRY(tac_agree(sim->ctx, enter_all(sim, all != NULL ? all : a->found, total)));
     a->found_count = 0;
 done:
     free(all);
@@ -277,7 +304,7 @@ void tac_impact_active_tell(struct tac_impact *sim, const double *from, double *
 {
     const struct tac_impact_active *a = &sim->active;
     for (size_t b = 0; b < a->bodies; b++) {
-        const tac_lid v = tac_impact_vertex(sim, a->id[b]);
+        const tac_lid v = a->piece[b] < 0 ? tac_impact_vertex(sim, a->id[b]) : -1;
         if (v < 0)
             continue;
         const double inverse = 1 / sqrt(sim->scene->mesh->mass[v]);

@@ -32,7 +32,7 @@ enum tac_err tac_bounded_begin(struct tac_ctx *ctx, struct tac_bounded *p, size_
             TAC_TRY(tac_grow(ctx, array[k], &has, 2 * room, sizeof **array[k]));
         TAC_TRY(tac_grow(ctx, &p->column, &has, room, sizeof *p->column));
         has = 0;
-        TAC_TRY(tac_grow(ctx, &p->entry, &has, 2 * room, sizeof *p->entry));
+        TAC_TRY(tac_grow(ctx, &p->entry, &has, TAC_COLUMN_BODIES * room, sizeof *p->entry));
         p->column_capacity = room;
     }
     if (bodies + 1 > p->body_capacity) {
@@ -63,15 +63,15 @@ static void make_entries(struct tac_bounded *p)
 {
     memset(p->start, 0, (p->bodies + 1) * sizeof *p->start);
     for (size_t k = 0; k < p->columns; k++)
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (p->column[k].body[i] >= 0)
                 p->start[p->column[k].body[i] + 1]++;
     for (size_t b = 0; b < p->bodies; b++)
         p->start[b + 1] += p->start[b];
     for (size_t k = 0; k < p->columns; k++)
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (p->column[k].body[i] >= 0)
-                p->entry[p->start[p->column[k].body[i]]++] = (uint32_t)(2 * k + (size_t)i);
+                p->entry[p->start[p->column[k].body[i]]++] = (uint32_t)(TAC_COLUMN_BODIES * k + (size_t)i);
     for (size_t b = p->bodies; b > 0; b--) /* each start has become the end */
         p->start[b] = p->start[b - 1];
     p->start[0] = 0;
@@ -84,7 +84,8 @@ static void go(struct tac_bounded *p, const double *y)
         for (size_t c = 0; c < 3; c++) {
             size_t n = 0;
             for (size_t e = p->start[b]; e < p->start[b + 1]; e++, n++)
-                p->term[n] = p->column[p->entry[e] / 2].g[p->entry[e] % 2][c] * y[p->entry[e] / 2];
+                p->term[n] = p->column[p->entry[e] / TAC_COLUMN_BODIES].g[p->entry[e] % TAC_COLUMN_BODIES][c] *
+                             y[p->entry[e] / TAC_COLUMN_BODIES];
             p->w[3 * b + c] = tac_sum_evenly(p->term, n);
         }
 }
@@ -94,16 +95,34 @@ void tac_bounded_apply(struct tac_bounded *p)
     go(p, p->y);
 }
 
+void tac_bounded_give(struct tac_bounded *p)
+{
+    make_entries(p);
+    go(p, p->y);
+}
+
+/* Does the column act on turns? */
+static inline bool turns(const struct tac_column *c)
+{
+    return c->body[2] >= 0 || c->body[3] >= 0;
+}
+
+/* The two first numbers and the two last ones are added first, so that it does not matter which body is the first. */
+static inline double add_parts(const struct tac_column *c, const double part[TAC_COLUMN_BODIES])
+{
+    return turns(c) ? (part[0] + part[1]) + (part[2] + part[3]) : part[0] + part[1];
+}
+
 /* out = F^T w */
 static void look(const struct tac_bounded *p, double *out)
 {
     for (size_t k = 0; k < p->columns; k++) {
         const struct tac_column *c = &p->column[k];
-        double part[2] = {0, 0};
-        for (int i = 0; i < 2; i++)
+        double part[TAC_COLUMN_BODIES] = {0, 0, 0, 0};
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (c->body[i] >= 0)
                 part[i] = tac_dot(c->g[i], &p->w[3 * (size_t)c->body[i]]);
-        out[k] = part[0] + part[1];
+        out[k] = add_parts(c, part);
     }
 }
 
@@ -114,11 +133,11 @@ static double bound_eigenvalue(const struct tac_bounded *p)
     double most = 0;
     for (size_t k = 0; k < p->columns; k++) {
         const struct tac_column *c = &p->column[k];
-        double part[2] = {0, 0};
-        for (int i = 0; i < 2; i++)
+        double part[TAC_COLUMN_BODIES] = {0, 0, 0, 0};
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (c->body[i] >= 0)
                 part[i] = tac_dot(c->g[i], c->g[i]) * (double)(p->start[c->body[i] + 1] - p->start[c->body[i]]);
-        most = larger(most, part[0] + part[1]);
+        most = larger(most, add_parts(c, part));
     }
     return most;
 }
@@ -252,8 +271,11 @@ bool tac_bounded_solve(struct tac_bounded *p)
         p->y[k] = smaller(larger(p->y[k], p->lower[k]), p->upper[k]);
     if (p->columns == 1) {
         const struct tac_column *c = p->column;
-        const double square =
-            (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
+        double part[TAC_COLUMN_BODIES] = {0, 0, 0, 0};
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++)
+            if (c->body[i] >= 0)
+                part[i] = tac_dot(c->g[i], c->g[i]);
+        const double square = add_parts(c, part);
         p->y[0] = square > 0 ? smaller(larger(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
         go(p, p->y);
         return true;

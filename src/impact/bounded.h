@@ -2,7 +2,7 @@
  *
  *     y = argmin over lower <= y <= upper of 1/2 |F y|^2 - b.y
  *
- * A column of F acts on one or two bodies, with three numbers on each. The method is MPRGP (Dostal and Schoeberl 2005):
+ * A column of F acts on up to four bodies, with three numbers on each. The method is MPRGP (Dostal and Schoeberl 2005):
  * conjugate gradients among the numbers that are between their bounds, with steps that let numbers reach a bound or
  * leave it. All sums are free of order (base/evenly.h), so the result depends neither on the order of columns and
  * bodies nor on mirroring.
@@ -17,9 +17,11 @@
 
 #include <tactus/base.h>
 
+enum { TAC_COLUMN_BODIES = 4 };
+
 struct tac_column {
-    int32_t body[2]; /* -1: none */
-    double g[2][3];
+    int32_t body[TAC_COLUMN_BODIES]; /* different ones; -1: none */
+    double g[TAC_COLUMN_BODIES][3];
 };
 
 struct tac_bounded {
@@ -34,9 +36,9 @@ struct tac_bounded {
 
     /* work: owned, (columns), but for those of bodies */
     double *gradient, *direction, *product, *free, *chopped, *reduced;
-    double *term;          /* (2 columns): at a body */
+    double *term;          /* (2 columns): at a body, where no column acts twice */
     size_t *start;         /* (bodies + 1) */
-    uint32_t *entry;       /* (2 columns): 2 column + place, body by body */
+    uint32_t *entry;       /* (4 columns): 4 column + place, body by body */
     double step;           /* of an expansion */
     double square_of_move; /* |F direction|^2 */
 };
@@ -48,5 +50,7 @@ void tac_bounded_free(struct tac_bounded *p);
 bool tac_bounded_solve(struct tac_bounded *p);
 /* Local. After a solve: sets w to F y of another y. */
 void tac_bounded_apply(struct tac_bounded *p);
+/* Local. Sets w to F y without a solve. */
+void tac_bounded_give(struct tac_bounded *p);
 
 #endif

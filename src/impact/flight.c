@@ -13,6 +13,9 @@
 #include <string.h>
 
 static const double FLOOR = 1. / 8, FLOOR_OF_RIM = 1. / 16; /* of the thickness */
+static const double PARALLEL = 1e-3; /* the squared sine of an angle under which edges count as parallel */
+static const double NEARLY = 1e-9;   /* a smaller weight is as good as none */
+static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
 
@@ -24,6 +27,42 @@ static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *ne
         if (near->w[i] == 0)
             return true;
     return false;
+}
+
+static bool is_nearly_on_rim(const double w[4], int n)
+{
+    bool nearly = false;
+    for (int i = 0; i < n && n > 2; i++)
+        nearly = nearly || fabs(w[i]) < NEARLY;
+    return nearly;
+}
+
+/* Are the edges so nearly parallel that a pair of a vertex says more? */
+static bool are_parallel(const struct tac_impact_pair *p, const double x[4][3])
+{
+    double one[3], two[3], across[3];
+    if (p->type != TAC_PAIR_EDGE_EDGE)
+        return false;
+    tac_sub(one, x[1], x[0]);
+    tac_sub(two, x[3], x[2]);
+    tac_cross(across, one, two);
+    return tac_dot(across, across) < PARALLEL * tac_dot(one, one) * tac_dot(two, two);
+}
+
+/* Is the nearest point on a rim, but straight above it? Boxes that lie on each other edge to edge are so. */
+static bool is_straight(const struct tac_impact *sim, const struct tac_impact_pair *p, const double x[4][3],
+                        const struct tac_near *near)
+{
+    double one[3], two[3], plane[3];
+    const bool edges = p->type == TAC_PAIR_EDGE_EDGE;
+    if (tac_pair_vertices(p->type) < 4 ||
+        !(tac_impact_is_rigid(sim, p->v[0]) || tac_impact_is_rigid(sim, p->v[tac_pair_first(p->type)])))
+        return false;
+    tac_sub(one, x[edges ? 1 : 2], x[edges ? 0 : 1]);
+    tac_sub(two, x[3], x[edges ? 2 : 1]);
+    tac_cross(plane, one, two);
+    tac_cross(one, plane, near->n);
+    return tac_dot(one, one) <= STRAIGHT * tac_dot(plane, plane);
 }
 
 /* Do two particles keep this distance in a flight, by far more than rounding errors? Most do, and this is much faster
@@ -63,12 +102,96 @@ static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pai
 
 static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair *pair)
 {
-    return tac_impact_is_body(sim, pair->v[0]) ||
-           (pair->type == TAC_PAIR_VERTEX_VERTEX && tac_impact_is_body(sim, pair->v[1]));
+    return tac_impact_is_body(sim, pair->v[0]) || tac_impact_is_body(sim, pair->v[tac_pair_first(pair->type)]);
 }
 
-/* Adds the row of a pair unless its flight is safe. near_too: or if it is near. */
-static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, bool near_too)
+/* What becomes rows besides pairs of a vertex over the inside of a triangle. */
+enum looks {
+    LOOK_FIRST,  /* nothing */
+    LOOK_EDGES,  /* two edges, if no face says more */
+    LOOK_OBLIQUE /* what is of no piece that has a new row */
+};
+
+/* What is looked at, and what a look has found. */
+struct looked {
+    bool near_too; /* pairs that are near become rows, too */
+    enum looks which;
+    const struct tac_impact_faces *faces; /* LOOK_EDGES */
+    bool later;                           /* the pair is not safe, but it waits */
+};
+
+/* The two primitives' bodies of a row with a face's normal. */
+struct tac_impact_faces {
+    size_t count;
+    struct face {
+        int64_t side[2];
+        const double *n;
+    } * face; /* owned */
+};
+
+static int64_t side_of(const struct tac_impact *sim, tac_gid id)
+{
+    const tac_lid body = tac_scene_body_of(sim->scene, id);
+    return ((int64_t)body << 32) + 1 + tac_rigid_of(sim->scene->settings, body, id);
+}
+
+/* Local. Lists the rows of a vertex over the inside of a triangle. */
+static enum tac_err list_faces(struct tac_impact *sim, struct tac_impact_faces *f)
+{
+    enum tac_err err;
+    const struct tac_impact_active *a = &sim->active;
+    TAC_TRY(tac_alloc_brief(sim->ctx, a->rows, sizeof *f->face, &f->face));
+    for (size_t k = 0; k < a->rows; k++) {
+        const struct tac_impact_row *row = &a->row[k];
+        if (row->type != TAC_PAIR_VERTEX_TRIANGLE || is_nearly_on_rim(row->w, 4))
+            continue;
+        f->face[f->count++] = (struct face){{side_of(sim, row->vertex[0]), side_of(sim, row->vertex[1])}, row->n};
+    }
+done:
+    return err;
+}
+
+/* Has a face of the same two bodies a row, and none such the normal of this pair? */
+static bool faces_say_more(const struct tac_impact *sim, const struct tac_impact_faces *f,
+                           const struct tac_impact_pair *pair, const double n[3])
+{
+    const int64_t one = side_of(sim, tac_scene_id(sim->scene, pair->v[0]));
+    const int64_t two = side_of(sim, tac_scene_id(sim->scene, pair->v[tac_pair_first(pair->type)]));
+    bool any = false;
+    for (size_t k = 0; k < f->count; k++) {
+        const struct face *face = &f->face[k];
+        if ((face->side[0] != one || face->side[1] != two) && (face->side[0] != two || face->side[1] != one))
+            continue;
+        double across[3];
+        tac_cross(across, n, face->n);
+        if (tac_dot(across, across) <= STRAIGHT)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Does a pair with a rigid piece that is not safe wait? A flight into a surface passes the rims of its triangles, and
+ * edges on it, too; their normals are oblique, and would push a body sideways. So such pairs wait while their bodies
+ * get other rows, and then they are mostly safe. */
+static bool waits(const struct tac_impact *sim, const struct tac_impact_pair *pair, const struct looked *how,
+                  const struct tac_near *near, bool direct)
+{
+    bool piece = false, touched = false;
+    for (int i = 0; i <= tac_pair_first(pair->type); i += tac_pair_first(pair->type))
+        if (tac_impact_is_rigid(sim, pair->v[i])) {
+            piece = true;
+            touched = touched || sim->rigid.piece[sim->rigid.of[pair->v[i]]].touched;
+        }
+    if (!piece || how->which == LOOK_OBLIQUE)
+        return touched && piece;
+    if (!direct || pair->type != TAC_PAIR_EDGE_EDGE)
+        return !direct;
+    return how->which == LOOK_FIRST || faces_say_more(sim, how->faces, pair, near->n);
+}
+
+/* Adds the row of a pair unless its flight is safe, or it waits. */
+static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, struct looked *how)
 {
     double x[4][3], p[4][3];
     struct tac_near near;
@@ -76,22 +199,26 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, b
     tac_impact_gather(sim->x, pair->v, n, x);
     tac_near_pair(pair->type, x, &near);
     const double gap = near.d - pair->radius, most = pair->thickness;
-    const bool rim = is_on_rim(pair, &near);
+    const bool rim = is_on_rim(pair, &near), parallel = are_parallel(pair, (const double(*)[3])x);
+    const bool straight = !rim || is_straight(sim, pair, (const double(*)[3])x, &near);
+    how->later = false;
     if (!has_body(sim, pair)) {
         look_at_scripted(sim, pair, x, gap);
         return TAC_OK;
     }
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
-    if (near_too && !rim && gap <= most)
+    if (how->near_too && straight && gap <= most && !parallel)
         return tac_impact_active_add(sim, pair, &near);
     if (!(gap > floor))
         return tac_impact_active_add(sim, pair, &near);
     tac_impact_gather(sim->p, pair->v, n, p);
     if (pair->type == TAC_PAIR_VERTEX_VERTEX && keep_apart(x, p, pair->radius + floor))
         return TAC_OK;
-    if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) < 1)
-        return tac_impact_active_add(sim, pair, &near);
-    return TAC_OK;
+    if (tac_advance_safely(pair->type, x, p, pair->radius, floor / fmin(gap, most), most, 1) == 1)
+        return TAC_OK;
+    const bool direct = !is_nearly_on_rim(near.w, n) || is_straight(sim, pair, (const double(*)[3])x, &near);
+    how->later = waits(sim, pair, how, &near, direct && !parallel);
+    return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
 /* Are the displacements those with which it was proven? In most rounds most are. */
@@ -103,26 +230,63 @@ static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_p
     return true;
 }
 
-enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh)
+/* Looks at all pairs that have not been proven for the present flights. Returns in *later how many wait. */
+static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64_t *later)
 {
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_impact_find(sim));
-    const double begin_s = tac_wall_s();
+    *later = 0;
     for (size_t k = 0; k < sim->search.count && !err; k++) {
         struct tac_impact_pair *pair = &sim->search.pair[k];
         if (pair->active || (pair->safe && is_unchanged(sim, pair)))
             continue;
-        err = look(sim, pair, first);
-        pair->safe = !pair->active;
+        err = look(sim, pair, &how);
+        pair->safe = !pair->active && !how.later;
+        *later += how.later;
     }
     if (sim->count > 0)
         memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
+    return err;
+}
+
+/* Collective. Of the pairs that wait, edges become rows if no face says more, and then all of bodies without new rows.
+ * Adds to *fresh how many. */
+static enum tac_err look_at_waiting(struct tac_impact *sim, int64_t later, int64_t *fresh)
+{
+    enum tac_err err;
+    struct tac_impact_faces faces = {0, NULL};
+    int64_t more;
+    TAC_TRY(tac_over_ranks(sim->ctx, &later, 1, MPI_INT64_T, MPI_SUM));
+    for (enum looks which = LOOK_EDGES; later > 0 && which <= LOOK_OBLIQUE; which++) {
+        if (which == LOOK_EDGES)
+            err = list_faces(sim, &faces);
+        err = err ? err : look_at_all(sim, (struct looked){.which = which, .faces = &faces}, &later);
+        TAC_TRY(tac_agree(sim->ctx, err));
+        TAC_TRY(tac_impact_active_meet(sim, &more));
+        *fresh += more;
+        TAC_TRY(tac_over_ranks(sim->ctx, &later, 1, MPI_INT64_T, MPI_SUM));
+    }
+done:
+    free(faces.face);
+    return err;
+}
+
+enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh)
+{
+    enum tac_err err = TAC_OK;
+    int64_t later;
+    TAC_TRY(tac_impact_find(sim));
+    const double begin_s = tac_wall_s();
+    for (size_t k = 0; k < sim->rigid.count; k++)
+        sim->rigid.piece[k].touched = false;
+    err = look_at_all(sim, (struct looked){.near_too = first}, &later);
     sim->last_step.part_s[0] += tac_wall_s() - begin_s;
     TAC_TRY(tac_agree(sim->ctx, err));
     int fails = sim->part.fails;
     TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
     sim->part.fails = fails;
     TAC_TRY(tac_impact_active_meet(sim, fresh));
+    if (sim->rigid.count > 0)
+        TAC_TRY(look_at_waiting(sim, later, fresh));
 done:
     return err;
 }

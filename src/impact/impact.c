@@ -97,6 +97,11 @@ static void positions(const void *state, double *x)
         memcpy(x, sim->x, 3 * (size_t)sim->owned * sizeof *x);
 }
 
+static size_t poses(const void *state, struct tac_pose *out)
+{
+    return tac_impact_rigid_poses(state, out);
+}
+
 static void status(const void *state, struct tac_status *out)
 {
     const struct tac_impact *sim = state;
@@ -196,6 +201,7 @@ const struct tac_integrator tac_integrator_impact = {
     .contact_count = contact_count,
     .view = view,
     .positions = positions,
+    .poses = poses,
     .status = status,
     .discovery = discovery,
     .hold = hold,

@@ -1,4 +1,5 @@
-/* impact.h: an integrator for impact: particles that bounce by generalised reflections (docs/reference/impact.md).
+/* impact.h: an integrator for impact: particles and rigid bodies that bounce by generalised reflections
+ * (docs/reference/impact.md).
  *
  * A step changes the velocities at its start until nothing that touches approaches (operator.h), supports what rests on
  * something at its middle, and flies in straight lines. A flight is accepted only after it has been proven that no pair
@@ -23,6 +24,7 @@
 #include "base/recorder.h"
 #include "broadphase/along.h"
 #include "elements/loads.h"
+#include "impact/impact_rigid.h"
 #include "impact/operator.h"
 #include "partition/halo.h"
 #include "state/scripts.h"
@@ -59,8 +61,8 @@ struct tac_impact_blocked {
 /* A row that a rank has found, with its bodies. */
 struct tac_impact_found {
     struct tac_impact_row row;
-    tac_gid id[2];           /* of its bodies; -1: none */
-    double v[2][3], a[2][3]; /* of them, times the root of mass */
+    int32_t piece[2];        /* its bodies are these rigid pieces; -1: are none */
+    double v[4][3], a[4][3]; /* of them, and of their turns, times the root of mass */
 };
 
 /* The rows of the present part of a step and their bodies; the same on all ranks. */
@@ -71,7 +73,8 @@ struct tac_impact_active {
     double (*push)[3];          /* owned, (rows): impulse on the first body in this part, N s */
     double (*first)[3];         /* owned, (rows): impulse on the first body in the first support, N s */
     size_t bodies, body_capacity;
-    tac_gid *id;                          /* owned, (bodies), ascending */
+    tac_gid *id;    /* owned, (bodies), ascending: its vertex, or the first one of its piece; of a turn: the next one */
+    int32_t *piece; /* owned, (bodies): of bodies and turns; -1: a particle */
     double *v, *a, *middle, *end, *space; /* owned, (bodies, 3): times the root of mass */
     size_t found_count, found_capacity;
     struct tac_impact_found *found; /* owned: of this rank, not yet among the rows */
@@ -121,6 +124,7 @@ struct tac_impact {
     double *own_v;   /* owned by `v` on one rank, else (owned, 3) */
     double *impulse; /* owned, (owned, 3): of contact, since it was last set to 0, N s */
     struct tac_impact_scripts scripts;
+    struct tac_impact_rigid rigid;
     struct tac_impact_books books;
 
     /* of the present part of a step */
@@ -178,6 +182,15 @@ static inline bool tac_impact_is_body(const struct tac_impact *sim, tac_lid v)
 {
     return sim->scene->mesh->ever_free[v] && !sim->scripts.on[v];
 }
+/* Is it a vertex of a rigid piece? */
+static inline bool tac_impact_is_rigid(const struct tac_impact *sim, tac_lid v)
+{
+    return sim->rigid.count > 0 && sim->rigid.of[v] >= 0;
+}
+static inline bool tac_impact_is_particle(const struct tac_impact *sim, tac_lid v)
+{
+    return tac_impact_is_body(sim, v) && !tac_impact_is_rigid(sim, v);
+}
 static inline void tac_impact_gather(const double *x, const tac_lid *v, int n, double (*out)[3])
 {
     for (int i = 0; i < n; i++)
@@ -215,7 +228,9 @@ enum tac_err tac_impact_active_add(struct tac_impact *sim, struct tac_impact_pai
 enum tac_err tac_impact_active_meet(struct tac_impact *sim, int64_t *fresh);
 /* Local. Returns the row of a pair, or NULL. */
 struct tac_impact_row *tac_impact_active_find(const struct tac_impact *sim, uint64_t key);
-/* Local. Copies velocities of bodies (m/s, without the root) to the vertices. */
+/* Local. Returns the number of a body or turn, or -1. */
+int32_t tac_impact_active_number(const struct tac_impact_active *active, tac_gid id);
+/* Local. Copies velocities of bodies (m/s, without the root) to the particles. */
 void tac_impact_active_tell(struct tac_impact *sim, const double *from, double *to);
 /* Collective. Gathers records of all ranks, in the order of ranks; *all is owned by the caller. */
 enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine, size_t count, size_t size, void *all,
@@ -227,9 +242,10 @@ enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine,
 enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh);
 enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 
-/* impact_book.c. Local. Enter what the last call of an operator has done, from `before` to `after` (bodies); what
+/* impact_book.c. Local. Enter what the last call of an operator, of an `impact` or a support, has done, from `before`
+ * to `after` (bodies); what
  * forces do because the impulses of the two supports differ; and loads. */
-void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after);
+void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);
 /* Local. The energy of a vertex leaves the sums when a motion catches it, and comes back when it is released. */

@@ -18,28 +18,33 @@ static double slide_speed(const struct tac_impact_row *row, int which, const dou
 }
 
 /* An impulse takes minus itself times the mean velocity of the row before and after it. What moves by a script is no
- * part of that velocity's energy: the script's work. */
+ * part of that velocity's energy: the script's work. Where bodies turn, the restitution of an impact changes slips,
+ * too, so what friction takes is counted from there on. */
 static void enter(struct tac_impact_books *b, const struct tac_impact_row *row, const double *before,
-                  const double *after)
+                  const double *after, bool impact)
 {
+    const bool apart = impact && (row->turn[0] > 0 || row->turn[1] > 0);
     const double along = .5 * (tac_row_speed(row, before) + tac_row_speed(row, after)) + row->u;
     tac_accum_add(&b->lost, -row->lambda * along);
     tac_accum_add(&b->work, -row->lambda * row->u);
+    if (apart)
+        tac_accum_add(&b->friction, row->rubbed);
     for (int i = 0; i < 2; i++) {
         if (row->slide[i] == 0)
             continue;
         const double across = .5 * (slide_speed(row, i, before) + slide_speed(row, i, after));
         tac_accum_add(&b->lost, -row->slide[i] * across);
-        tac_accum_add(&b->friction, -row->slide[i] * across);
+        if (!apart)
+            tac_accum_add(&b->friction, -row->slide[i] * across);
         tac_accum_add(&b->work, -row->slide[i] * (tac_dot(row->tangent[i], row->other) / row->s));
     }
 }
 
-void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after)
+void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact)
 {
     const struct tac_impact_active *a = &sim->active;
     for (size_t k = 0; k < a->rows && sim->ctx->rank == 0; k++)
-        enter(&sim->books, &a->row[k], before, after);
+        enter(&sim->books, &a->row[k], before, after, impact);
 }
 
 /* Forces do the work h a.middle, and in velocities a quarter of h a times the difference of the two impulses more. */
@@ -60,12 +65,12 @@ void tac_impact_enter_difference(struct tac_impact *sim)
     }
 }
 
-/* The work of loads: all but gravity, which is in the energy. */
+/* The work of loads on particles: all but gravity, which is in the energy. */
 void tac_impact_enter_loads(struct tac_impact *sim)
 {
     const double *g = sim->scene->settings->gravity;
     for (tac_lid v = 0; v < sim->owned && sim->loads.count > 0; v++)
-        for (size_t c = 0; c < 3 && tac_impact_is_body(sim, v); c++)
+        for (size_t c = 0; c < 3 && tac_impact_is_particle(sim, v); c++)
             tac_accum_add(&sim->books.work,
                           sim->scene->mesh->mass[v] * (sim->a[3 * (size_t)v + c] - g[c]) * sim->p[3 * (size_t)v + c]);
 }
@@ -86,7 +91,7 @@ static void enter_vertices(const struct tac_impact *sim, struct tac_accum sum[SU
     for (tac_lid i = 0; i < sim->owned; i++) {
         const double *x = &sim->x[3 * (size_t)i], *u = &sim->v[3 * (size_t)i], m = sim->scene->mesh->mass[i];
         double a[3];
-        if (!tac_impact_is_body(sim, i))
+        if (!tac_impact_is_particle(sim, i))
             continue;
         tac_cross(a, x, u);
         tac_accum_add(&sum[TAC_SUM_GRAVITY], -m * tac_dot(sim->scene->settings->gravity, x));
@@ -96,6 +101,7 @@ static void enter_vertices(const struct tac_impact *sim, struct tac_accum sum[SU
             tac_accum_add(&sum[TAC_SUM_ANGULAR + k], m * a[k]);
         }
     }
+    tac_impact_rigid_energy(sim, sum);
 }
 
 /* Collective. Lists the pairs of now. */

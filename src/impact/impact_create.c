@@ -11,6 +11,7 @@ void tac_impact_destroy(struct tac_impact **out)
     tac_impact_search_destroy(sim);
     tac_impact_active_free(sim);
     tac_impact_scripts_destroy(sim);
+    tac_impact_rigid_destroy(&sim->rigid);
     tac_loads_free(&sim->loads);
     tac_load_times_free(&sim->load_times);
     tac_model_destroy(&sim->model);
@@ -64,6 +65,7 @@ static enum tac_err make_arrays(struct tac_impact *sim)
         memcpy(sim->x, sim->scene->mesh->x, n * sizeof *sim->x);
         memcpy(sim->v, sim->scene->mesh->v, n * sizeof *sim->v);
     }
+    TAC_TRY(tac_impact_rigid_create(sim));
     TAC_TRY(tac_impact_scripts_create(sim));
     tac_impact_scripts_start(sim);
 done:

@@ -51,7 +51,8 @@ enum tac_err tac_impact_ghosts_refresh(struct tac_impact *sim)
     if (sim->halo == NULL)
         return TAC_OK;
     tac_halo_exchange(sim->halo, TAG, fill_known, take_known, sim);
-    return tac_agree(sim->ctx, sim->halo->down);
+    const enum tac_err err = tac_agree(sim->ctx, sim->halo->down);
+    return err ? err : tac_impact_rigid_refresh(sim);
 }
 
 enum tac_err tac_impact_share(struct tac_impact *sim, double *value)
@@ -72,6 +73,7 @@ enum tac_err tac_impact_ghosts_keep(struct tac_impact *sim)
     for (size_t k = 0; k < s->count; k++)
         for (int i = 0; i < tac_pair_vertices(s->pair[k].type); i++)
             sim->halo->mark[s->pair[k].v[i]] = 1;
+    tac_impact_rigid_mark(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_halo_prune(sim->halo)));
     TAC_TRY(tac_agree(sim->ctx, tac_halo_subscribe(sim->halo)));
     TAC_TRY(tac_impact_ghosts_refresh(sim));
@@ -86,6 +88,8 @@ static void added(void *self, tac_lid v, const struct tac_ghost *ghost)
     sim->search.state.count = sim->count;
     sim->search.state.capacity = sim->halo->room;
     tac_model_add_ghost(sim->model, v, ghost);
+    if (sim->rigid.count > 0)
+        sim->rigid.of[v] = tac_scene_rigid_of(sim->scene, v);
 }
 
 static void enter_arrays(struct tac_impact *sim)
@@ -95,6 +99,8 @@ static void enter_arrays(struct tac_impact *sim)
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
     tac_halo_grows(halo, &sim->scripts.on, sizeof *sim->scripts.on);
+    if (sim->rigid.count > 0)
+        tac_halo_grows(halo, &sim->rigid.of, sizeof *sim->rigid.of);
     tac_model_grows(sim->model, halo);
     tac_halo_tell(halo, (struct tac_halo_user){sim, added, NULL});
 }

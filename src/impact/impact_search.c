@@ -14,14 +14,18 @@ static const double MARGIN = 1.125;
 static const double SHORT = 2;     /* radii of the smallest particle */
 static const double AROUND = 1.25; /* times the longest flight */
 
-/* Collective. Returns the least radius of what moves. */
+/* Collective. Returns the least radius of what moves; of a rigid piece its radius of gyration. */
 static enum tac_err find_radius(const struct tac_impact *sim, double *radius)
 {
     const struct tac_local_mesh *mesh = sim->scene->mesh;
     *radius = INFINITY;
     for (tac_lid v = 0; v < sim->owned; v++)
-        if (mesh->ever_free[v])
+        if (mesh->ever_free[v] && !tac_impact_is_rigid(sim, v))
             *radius = fmin(*radius, sim->scene->settings->body[mesh->vertex_body[v]].radius);
+    for (size_t n = 0; n < sim->rigid.own_count; n++) {
+        const struct tac_rigid_body *r = &sim->scene->settings->rigid[sim->rigid.own[n]];
+        *radius = fmin(*radius, sqrt((r->second[0] + r->second[1] + r->second[2]) / r->mass));
+    }
     return tac_over_ranks(sim->ctx, radius, 1, MPI_DOUBLE, MPI_MIN);
 }
 

@@ -39,6 +39,7 @@ static enum tac_err collect(struct tac_impact *sim, struct tac_checkpoint *c)
     const struct tac_step_state state = state_of(sim);
     TAC_TRY(tac_step_rows_out(sim->ctx, sim->scene, sim->now, &state, c));
     TAC_TRY(collect_scripts(sim, c));
+    TAC_TRY(tac_impact_rigid_rows_out(sim, c));
 done:
     return err;
 }
@@ -110,6 +111,7 @@ enum tac_err tac_impact_state_in(struct tac_impact *sim, const struct tac_checkp
     TAC_TRY(tac_step_rows_owners(sim->ctx, sim->scene, &state, c, &owner));
     TAC_TRY(tac_step_rows_in(sim->ctx, &c->vertices, owner, &state));
     TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
+    TAC_TRY(tac_impact_rigid_rows_in(sim, c, owner + c->vertices.count + c->script_count));
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     sim->now = c->now;
     sim->step = tac_steps_number(sim->scene, sim->scene->settings->impact.step_s, c->now);

@@ -27,7 +27,7 @@ static void accelerate(struct tac_impact *sim)
     for (size_t e = 0; e < sim->loads.count; e++) {
         const struct tac_load_element *l = &sim->loads.element[e];
         double x[3][3], push[3][3], centre[3];
-        if (l->v[0] >= sim->owned || !mesh->ever_free[l->v[0]])
+        if (l->v[0] >= sim->owned || !mesh->ever_free[l->v[0]] || tac_impact_is_rigid(sim, l->v[0]))
             continue;
         tac_impact_gather(sim->x, l->v, 1, x);
         const double mean = tac_load_mean(sim->scene, &sim->load_times, l->load, sim->part.from + length / 2, length);
@@ -35,16 +35,18 @@ static void accelerate(struct tac_impact *sim)
         for (size_t c = 0; c < 3; c++)
             sim->a[3 * (size_t)l->v[0] + c] += push[0][c] / mesh->mass[l->v[0]];
     }
+    tac_impact_rigid_begin(sim);
 }
 
-/* Sets the flights of own vertices: free ones go on with v, and their accelerations if `falls`. */
-static void aim(struct tac_impact *sim, bool falls)
+/* Sets the flights of own vertices but those of rigid pieces: free ones go on with v, and half of their accelerations.
+ */
+static void aim_vertices(struct tac_impact *sim)
 {
     const double h = sim->part.h;
     for (tac_lid v = 0; v < sim->owned; v++)
-        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++)
+        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3 && !tac_impact_is_rigid(sim, v); c++)
             if (tac_impact_is_body(sim, v))
-                sim->p[c] = h * (sim->v[c] + (falls ? .5 * h * sim->a[c] : 0));
+                sim->p[c] = h * (sim->v[c] + .5 * h * sim->a[c]);
             else if (!sim->scripts.on[v])
                 sim->p[c] = 0;
     for (size_t k = 0; k < sim->scripts.count; k++) {
@@ -55,18 +57,25 @@ static void aim(struct tac_impact *sim, bool falls)
     }
 }
 
+static void aim(struct tac_impact *sim)
+{
+    aim_vertices(sim);
+    tac_impact_rigid_fly(sim, NULL);
+}
+
 /* Collective. Sets the scales of velocities. */
 static enum tac_err measure(struct tac_impact *sim)
 {
     double most[3] = {0, 0, 0}; /* velocity and acceleration times the root of mass; acceleration; their squares */
     for (tac_lid v = 0; v < sim->owned; v++) {
         const double *u = &sim->v[3 * (size_t)v], *a = &sim->a[3 * (size_t)v], m = sim->scene->mesh->mass[v];
-        if (!tac_impact_is_body(sim, v))
+        if (!tac_impact_is_particle(sim, v))
             continue;
         most[0] = fmax(most[0], m * tac_dot(u, u));
         most[1] = fmax(most[1], m * tac_dot(a, a));
         most[2] = fmax(most[2], tac_dot(a, a));
     }
+    tac_impact_rigid_measure(sim, most);
     const enum tac_err err = tac_over_ranks(sim->ctx, most, 3, MPI_DOUBLE, MPI_MAX);
     sim->part.fastest = sqrt(most[0]);
     sim->part.supported = sqrt(most[0]) + sim->part.h * sqrt(most[1]);
@@ -87,7 +96,7 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     accelerate(sim);
     TAC_TRY(measure(sim));
     memcpy(sim->before, sim->v, 3 * (size_t)sim->count * sizeof *sim->v);
-    aim(sim, true);
+    aim(sim);
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
@@ -120,8 +129,9 @@ static enum tac_err strike(struct tac_impact *sim)
     a->instant.fastest = sim->part.fastest;
     TAC_TRY(tac_instant_strike(&a->instant));
     keep_pushes(sim);
-    tac_impact_enter_rows(sim, a->space, a->v);
+    tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);
+    tac_impact_rigid_tell(sim, a->v, sim->rigid.v);
 done:
     sim->last_step.part_s[1] += tac_wall_s() - begin_s;
     return err;
@@ -150,13 +160,14 @@ done:
 static void aim_supported(struct tac_impact *sim)
 {
     const struct tac_impact_active *a = &sim->active;
-    aim(sim, true);
+    aim_vertices(sim);
     tac_impact_active_tell(sim, a->middle, sim->p);
     for (size_t b = 0; b < a->bodies; b++) {
-        const tac_lid v = tac_impact_vertex(sim, a->id[b]);
+        const tac_lid v = a->piece[b] < 0 ? tac_impact_vertex(sim, a->id[b]) : -1;
         for (size_t c = 0; v >= 0 && c < 3; c++)
             sim->p[3 * (size_t)v + c] *= sim->part.h;
     }
+    tac_impact_rigid_fly(sim, a->middle);
 }
 
 /* Finds the velocities of a flight in which nothing touches: sim->p, sim->active.middle. part.fails: there is none. */
@@ -170,7 +181,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
         sim->last_step.rounds++;
         if (fresh > 0) {
             TAC_TRY(tac_agree(sim->ctx, strike(sim)));
-            aim(sim, true);
+            aim(sim);
             TAC_TRY(tac_impact_share(sim, sim->p));
             TAC_TRY(tac_impact_prove(sim, false, &fresh));
             if (fresh > 0)
@@ -196,7 +207,38 @@ done:
 
 /* ---- the end of a part ---- */
 
-/* Islands without losses get the impulses of the first half again. */
+/* The end of an island without losses: the impulses of the first half again. */
+static enum tac_err finish_elastic(struct tac_impact *sim, size_t island)
+{
+    struct tac_impact_active *a = &sim->active;
+    const struct tac_islands *all = &a->instant.all;
+    bool turns = false;
+    for (size_t e = all->begin[island]; e < all->begin[island + 1]; e++)
+        turns = turns || a->row[all->order[e]].turn[0] > 0 || a->row[all->order[e]].turn[1] > 0;
+    if (turns) {
+        a->instant.v = a->end;
+        const enum tac_err err = tac_instant_repeat(&a->instant, island);
+        a->instant.v = a->v;
+        return err;
+    }
+    for (size_t e = all->begin[island]; e < all->begin[island + 1]; e++)
+        for (int k = 0; k < 2; k++) {
+            const int32_t b = a->row[all->order[e]].body[k];
+            for (size_t c = 3 * (size_t)b; b >= 0 && c < 3 * (size_t)b + 3; c++)
+                a->end[c] = 2 * a->middle[c] - a->v[c];
+        }
+    return TAC_OK;
+}
+
+static enum tac_err finish_all_elastic(struct tac_impact *sim)
+{
+    enum tac_err err = TAC_OK;
+    for (size_t i = 0; i < sim->active.instant.all.count && !err; i++)
+        if (tac_instant_is_elastic(&sim->active.instant, i))
+            err = finish_elastic(sim, i);
+    return err;
+}
+
 static enum tac_err finish_velocities(struct tac_impact *sim)
 {
     enum tac_err err;
@@ -204,17 +246,11 @@ static enum tac_err finish_velocities(struct tac_impact *sim)
     for (size_t k = 0; k < a->rows; k++)
         a->row[k].r = 0;
     keep_pushes(sim);
-    tac_impact_enter_rows(sim, a->v, a->middle);
+    tac_impact_enter_rows(sim, a->v, a->middle, false);
+    TAC_TRY(tac_impact_rigid_arrive(sim));
     TAC_TRY(tac_agree(sim->ctx, support(sim, a->middle, a->end, true)));
-    for (size_t i = 0; i < a->instant.all.count; i++)
-        for (size_t e = a->instant.all.begin[i];
-             e < a->instant.all.begin[i + 1] && tac_instant_is_elastic(&a->instant, i); e++)
-            for (int k = 0; k < 2; k++) {
-                const int32_t b = a->row[a->instant.all.order[e]].body[k];
-                for (size_t c = 3 * (size_t)b; b >= 0 && c < 3 * (size_t)b + 3; c++)
-                    a->end[c] = 2 * a->middle[c] - a->v[c];
-            }
-    tac_impact_enter_rows(sim, a->middle, a->end);
+    TAC_TRY(tac_agree(sim->ctx, finish_all_elastic(sim)));
+    tac_impact_enter_rows(sim, a->middle, a->end, false);
     tac_impact_enter_difference(sim);
     keep_pushes(sim);
 done:
@@ -244,11 +280,12 @@ static enum tac_err commit(struct tac_impact *sim)
     tac_impact_enter_loads(sim);
     enter_pushes(sim);
     for (tac_lid v = 0; v < sim->owned; v++)
-        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++) {
+        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3 && !tac_impact_is_rigid(sim, v); c++) {
             sim->x[c] += sim->p[c];
             sim->v[c] = tac_impact_is_body(sim, v) ? sim->v[c] + h * sim->a[c] : sim->p[c] / h;
         }
     tac_impact_active_tell(sim, a->end, sim->v);
+    tac_impact_rigid_commit(sim);
     for (size_t k = 0; k < sim->scripts.count; k++) {
         const struct tac_impact_script *s = &sim->scripts.script[k];
         if (s->on)
@@ -288,6 +325,7 @@ static enum tac_err fail(struct tac_impact *sim)
     const struct tac_impact_active *a = &sim->active;
     struct tac_impact_blocked nearest;
     char named[WHY] = "none";
+    TAC_TRY(tac_impact_rigid_error(sim));
     TAC_TRY(find_blocked(sim, &nearest));
     const bool blocked = nearest.gap < INFINITY;
     for (size_t k = 0; k < a->rows && !blocked; k++)

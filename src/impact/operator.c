@@ -9,7 +9,7 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PER_ROW = 5 };
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PATIENCE_OF_TURNS = 1000, PER_ROW = 5 };
 
 /* ---- life ---- */
 
@@ -57,13 +57,19 @@ void tac_instant_free(struct tac_instant *in)
 
 /* ---- problems ---- */
 
+/* Body i of a row, or from 2 on its turn; -1: there is none. */
+static int32_t body_of(const struct tac_impact_row *row, int i)
+{
+    return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
+}
+
 /* Numbers the bodies of the rows, and leaves in->local empty again. Returns how many they are. */
 static size_t number_bodies(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     size_t bodies = 0;
     for (size_t k = 0; k < n; k++)
-        for (int i = 0; i < 2; i++) {
-            const int32_t b = in->row[list[k]].body[i];
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
             if (b >= 0 && in->local[b] < 0) {
                 in->local[b] = (int32_t)bodies;
                 in->global[bodies++] = b;
@@ -81,9 +87,10 @@ static void forget_bodies(struct tac_instant *in, size_t bodies)
 static struct tac_column column_of(const struct tac_instant *in, const struct tac_impact_row *row)
 {
     struct tac_column c;
-    for (int i = 0; i < 2; i++)
-        c.body[i] = row->body[i] >= 0 ? in->local[row->body[i]] : -1;
-    memcpy(c.g, row->g, sizeof c.g);
+    for (int i = 0; i < TAC_COLUMN_BODIES; i++)
+        c.body[i] = body_of(row, i) >= 0 ? in->local[body_of(row, i)] : -1;
+    memcpy(c.g, row->g, sizeof row->g);
+    memcpy(c.g + 2, row->round, sizeof row->round);
     return c;
 }
 
@@ -94,8 +101,10 @@ static enum tac_err solve(struct tac_instant *in, bool friction)
     for (size_t k = 0; k < p->columns; k++)
         most = fmax(most, fabs(p->b[k]));
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
-    p->enough = in->slack > 1 ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
+    p->enough = in->lossy ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
     p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
+    if (in->turns)
+        p->patience = PATIENCE_OF_TURNS + (int64_t)p->columns / 2;
     const int64_t before = p->iterations;
     const bool solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
@@ -169,6 +178,7 @@ static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->rubs = false;
+        row->rubbed = 0;
         memset(row->tangent, 0, sizeof row->tangent);
         memset(row->slide, 0, sizeof row->slide);
     }
@@ -182,9 +192,13 @@ static void write_friction(struct tac_instant *in, const struct tac_impact_row *
     const double *t = row->tangent[which];
     double slip[3];
     p->column[k] = column_of(in, row);
+    double turn[2][3];
+    tac_row_turn(row, t, turn);
     for (int c = 0; c < 3; c++) {
         p->column[k].g[0][c] = t[c] * (row->inverse[0] / row->s);
         p->column[k].g[1][c] = -(t[c] * (row->inverse[1] / row->s));
+        p->column[k].g[2][c] = turn[0][c] / row->s;
+        p->column[k].g[3][c] = turn[1][c] / row->s;
     }
     tac_row_slip(row, v, slip);
     p->b[k] = -tac_dot(t, slip) / row->s;
@@ -234,6 +248,19 @@ done:
     return err;
 }
 
+/* Adds half of what the impulses of friction, and those along n that they have caused, take at the velocities v. */
+static void enter_rubbed(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        double slip[3];
+        tac_row_slip(row, in->v, slip);
+        row->rubbed -= .5 * (row->lambda * (tac_row_speed(row, in->v) + row->u));
+        for (int i = 0; i < 2; i++)
+            row->rubbed -= .5 * (row->slide[i] * (tac_dot(row->tangent[i], slip) / row->s));
+    }
+}
+
 /* After restitution: impulses in in->second; adds those of friction, against the slip before, to the rows. */
 static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
 {
@@ -241,7 +268,9 @@ static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
     forget_friction(in, list, n);
     if (aim_friction(in, list, n, in->start)) {
         TAC_TRY(solve_with_friction(in, list, n, 1, in->v, false));
+        enter_rubbed(in, list, n);
         tac_instant_push(in, 1, in->v);
+        enter_rubbed(in, list, n);
     }
     for (size_t k = 0; k < n; k++)
         in->row[list[k]].lambda += in->second[list[k]];
@@ -308,8 +337,8 @@ done:
 static void go_back(struct tac_instant *in, const uint32_t *list, size_t n, const double *from, double *to)
 {
     for (size_t k = 0; k < n; k++)
-        for (int i = 0; i < 2; i++) {
-            const int32_t b = in->row[list[k]].body[i];
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
             if (b >= 0)
                 memcpy(&to[3 * (size_t)b], &from[3 * (size_t)b], 3 * sizeof *to);
         }
@@ -395,6 +424,16 @@ static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, si
     return true;
 }
 
+/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest. */
+static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    in->turns = false;
+    for (size_t k = 0; k < n; k++)
+        in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
+    in->lossy = !loses_nothing(in, list, n, true);
+    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
+}
+
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
 {
     return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
@@ -458,7 +497,7 @@ enum tac_err tac_instant_strike(struct tac_instant *in)
             in->first[list[k]] = in->second[list[k]] = 0;
         }
         forget_friction(in, list, n);
-        in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+        choose_slack(in, list, n);
         if (find_violated(in, list, n, 0) == 0)
             continue;
         TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
@@ -483,6 +522,27 @@ static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n
     return change <= TAC_SETTLED * most;
 }
 
+/* An island with rigid pieces in which a support leaves all slower than what counts as a rounding error rests: it would
+ * creep. If a part of it rested and another one did not, the two would be in each other's way. */
+static void rest(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    if (!in->turns || !in->lossy)
+        return;
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const struct tac_impact_row *row = &in->row[list[k]];
+            const double *v = &in->v[3 * (size_t)body_of(row, i)];
+            if (body_of(row, i) >= 0 && !(sqrt(tac_dot(v, v)) * row->inverse[i % 2] <= in->floor))
+                return;
+        }
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
+            const int32_t b = body_of(&in->row[list[k]], i);
+            if (b >= 0)
+                memset(&in->v[3 * (size_t)b], 0, 3 * sizeof *in->v);
+        }
+}
+
 /* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a
  * support without friction. */
 enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
@@ -491,7 +551,7 @@ enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
     const uint32_t *list = in->all.order + in->all.begin[i];
     const size_t n = in->all.begin[i + 1] - in->all.begin[i];
     bool settled = false;
-    in->slack = loses_nothing(in, list, n, true) ? 1 : TAC_SLACK;
+    choose_slack(in, list, n);
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = again ? row->lambda : 0;
@@ -509,6 +569,27 @@ enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
         settled = aim_friction(in, list, n, in->start) ? settled : true;
     }
     tac_instant_push(in, 1, in->v);
+    if (!again)
+        rest(in, list, n);
 done:
+    return err;
+}
+
+/* The impulses of rows that are elastic and without friction. */
+enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i)
+{
+    enum tac_err err;
+    const uint32_t *list = in->all.order + in->all.begin[i];
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i], bodies = number_bodies(in, list, n);
+    struct tac_bounded *p = &in->problem;
+    TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
+    for (size_t k = 0; k < n; k++) {
+        p->column[k] = column_of(in, &in->row[list[k]]);
+        p->y[k] = in->row[list[k]].lambda;
+    }
+    tac_bounded_give(p);
+    tac_instant_push(in, 1, in->v);
+done:
+    forget_bodies(in, bodies);
     return err;
 }

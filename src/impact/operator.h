@@ -31,7 +31,8 @@ struct tac_instant {
     double floor;   /* m/s: slower approaches are rounding errors of supports */
     double slow;    /* m/s: what approaches slower is not reflected, unless all of its island is elastic */
 
-    double slack; /* times rule.tolerance: of the island that is being solved */
+    double slack;      /* times rule.tolerance: of the island that is being solved */
+    bool lossy, turns; /* it loses energy; it has rigid pieces */
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
@@ -65,6 +66,9 @@ enum tac_err tac_instant_strike(struct tac_instant *in);
 /* Local. Support of island i, with friction: in->v becomes the nearest velocities at which no row approaches.
  * again: the rows have the impulses of a support before this one, from which to start. */
 enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again);
+
+/* Local. Gives in->v the impulses of the rows of island i once more. Friction has none. */
+enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i);
 
 /* Local. Returns whether island i loses no energy: all its rows are elastic and without friction. */
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i);

@@ -22,8 +22,11 @@ static void push_row(const struct tac_instant *in, uint32_t k, double y, double 
 {
     const struct tac_impact_row *row = &in->row[k];
     for (int i = 0; i < 2; i++)
-        for (size_t c = 0; c < 3 && row->body[i] >= 0; c++)
+        for (size_t c = 0; c < 3 && row->body[i] >= 0; c++) {
             v[3 * (size_t)row->body[i] + c] += y * row->g[i][c];
+            if (row->turn[i] > 0)
+                v[3 * (size_t)row->turn[i] + c] += y * row->round[i][c];
+        }
 }
 
 /* One sweep: every violated row gets the impulse of an impact of its own. `from` is in->v: the rows see what those

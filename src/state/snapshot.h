@@ -85,7 +85,8 @@ int tac_friction_row_compare(const void *a, const void *b);
 enum { TAC_PAST_NUMBERS = 6 };
 
 /* A rigid body. Asynchronous integrator (state/rigid.h): centre, its velocity, axes, their rates. Implicit integrator
- * (implicit/rigid/rigid_nodes.h): places of its nodes, their velocities; what the scheme remembers of the nodes. */
+ * (implicit/rigid/rigid_nodes.h): places of its nodes, their velocities; what the scheme remembers of the nodes.
+ * Integrator for impact (impact/impact_rigid.h): centre, its velocity, axes, angular momentum, and six times 0. */
 enum { TAC_RIGID_NUMBERS = 24 };
 struct tac_rigid_row {
     tac_gid vertex; /* its first one */

@@ -512,12 +512,8 @@ enum tac_err tac_scene_check_rigid(struct tac_reader *reader)
         return TAC_OK;
     tac_where_index(where, "bodies", (size_t)s->rigid[0].body);
     tac_where(place, where, "rigid");
-    if (s->integrator == TAC_INTEGRATOR_IMPACT)
-        return tac_scene_fail(reader, place,
-                              "is not possible with integrator.kind impact yet, which moves particles only; use the "
-                              "asynchronous integrator");
-    const bool implicit = s->integrator == TAC_INTEGRATOR_IMPLICIT;
-    if (!implicit && tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
+    const bool layered = s->integrator == TAC_INTEGRATOR_ASYNCHRONOUS;
+    if (layered && tac_clock_period(reader->scene, s->clocks.rigid_s) < 4096) /* 2^12 quanta, the shortest chord */
         return tac_scene_fail(reader, "clocks.rigid_s", "is %g s, under 2^12 quanta (%g s); make it longer",
                               s->clocks.rigid_s, 4096 * s->quantum_s);
     if (s->two_d)

@@ -67,11 +67,11 @@ static enum tac_err check_bodies(struct tac_reader *reader)
                                   s->body[b].name);
     for (tac_lid v = 0; v < mesh->vertex_count; v++) {
         const struct tac_body *body = &s->body[mesh->vertex_body[v]];
-        if (mesh->ever_free[v] && body->has_elements)
+        if (mesh->ever_free[v] && body->has_elements && body->rigid < 0)
             return tac_scene_fail(reader, "bodies",
                                   "has \"%.60s\", which moves freely and can change its shape, and " TAC_WHO
-                                  " moves particles only; fix the body, move all of it by a motion for the whole "
-                                  "time, or use integrator.kind asynchronous or implicit",
+                                  " moves particles and rigid bodies only; make the body rigid, fix it, move all of "
+                                  "it by a motion for the whole time, or use integrator.kind asynchronous or implicit",
                                   body->name);
     }
     return TAC_OK;
@@ -103,8 +103,8 @@ static enum tac_err check_loads(struct tac_reader *reader)
             char where[TAC_WHERE];
             tac_where_index(where, "loads", (size_t)k);
             return tac_scene_fail(reader, where,
-                                  "is a %s, which acts on surfaces, and " TAC_WHO " moves particles only; give a force "
-                                  "or an acceleration",
+                                  "is a %s, which acts on surfaces, and " TAC_WHO " has loads of vertices only; give a "
+                                  "force or an acceleration",
                                   s->load[k].kind == TAC_LOAD_WIND ? "wind" : "pressure");
         }
     return TAC_OK;

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""impact_equality.py [FROM TO]: the integrator for impact gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them,
+"""impact_equality.py [FROM TO [particles|bodies]]: the integrator for impact gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them,
 and with another skin of the candidates; and every run is proven by the audit.
 
-Random small scenes of particles with fixed and scripted bodies, restitution and friction, each told by its seed.  If it fails, a run
+Random small scenes of particles, and of rigid bodies and particles, with fixed and scripted bodies, restitution and friction, each told by
+its seed.  If it fails, a run
 cannot be repeated on another machine, or something passed through something."""
 
 import json
@@ -34,16 +35,45 @@ def make(seed):
             "output": {"contacts": True, "reactions": True}}
 
 
+def make_bodies(seed):
+    """Boxes, balls, a stick, two open sheets, a chain of segments, pieces of one mesh, and grains in a cup with a paddle."""
+    r = random.Random(seed)
+    shapes = [{"kind": "box", "size": [.1, .1, .1], "cells": [1, 1, 1]}, {"kind": "box", "size": [.16, .06, .1], "cells": [2, 1, 1]},
+              {"kind": "sphere", "radius": .05, "level": 1}, {"kind": "box", "size": [.05, .2, .05], "cells": [1, 2, 1]}]
+    bodies = []
+    for k in range(5):
+        bodies.append({"name": "body%d" % k, "rigid": {"density": r.choice([500, 1000, 2000])}, "mesh": r.choice(shapes),
+                       "position": [r.uniform(-.1, .1), .25 + .22 * k, r.uniform(-.1, .1)], "rotation": [r.uniform(-90, 90) for _ in range(3)],
+                       "velocity": [r.uniform(-1, 1), r.uniform(-2, 0), r.uniform(-1, 1)], "angular_velocity": [r.uniform(-8, 8) for _ in range(3)]})
+    bodies.append({"name": "sheet", "material": "sheet", "rigid": True, "mesh": {"kind": "grid", "size": [.15, .1], "cells": [2, 2]},
+                   "position": [0, 1.4, 0], "rotation": [20, 0, 30]})
+    bodies.append({"name": "bent", "material": "wire", "rigid": True, "position": [0, 1.55, 0],
+                   "mesh": {"kind": "segments", "vertices": [[0, 0, 0], [.1, 0, 0], [.1, .05, .05], [0, .05, .1]]}})
+    stones = [[x + .12 * k, y, z] for k in range(2) for x, y, z in ((0, 0, 0), (.08, 0, 0), (0, .08, 0), (0, 0, .08))]
+    bodies.append({"name": "stones", "rigid": {"density": 1500, "pieces": True}, "position": [-.1, 1.7, 0],
+                   "mesh": {"kind": "inline", "vertices": stones,
+                            "triangles": [[4 * k + i for i in t] for k in range(2) for t in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))]}})
+    bodies.append({"name": "grains", "mass": .05, "radius": .02, "position": [0, .07, 0], "mesh": {"kind": "points", "lattice": {"count": [3, 2, 3], "spacing": .06}}})
+    bodies.append({"name": "cup", "fixed": True, "mesh": {"kind": "box", "size": [.6, 4, .6], "cells": [2, 2, 2]}, "position": [0, 2, 0]})
+    bodies.append({"name": "paddle", "mesh": {"kind": "grid", "size": [.1, .1], "cells": [1, 1]}, "position": [.22, .03, .02]})
+    return {"format": "tactus-scene/1", "time": {"end": .56, "frame": .08}, "gravity": [0, -9.81, 0],
+            "contact": {"thickness": .002, "restitution": r.choice([0, .5, .9, 1]), "friction": r.choice([0, .3, .8])},
+            "integrator": {"kind": "impact", "step_s": .01}, "materials": {"sheet": {"density": 3}, "wire": {"density": 1}}, "bodies": bodies,
+            "motions": [{"body": "paddle", "rotate": {"axis": [0, 0, 1], "center": [.22, .03, .02], "path": [[0, 0], [.8, 30]]}}],
+            "loads": [{"body": "body1", "vertices": [0], "force": [.5, 0, .2], "path": [[0, 0], [.6, 1]]}],
+            "output": {"contacts": True, "reactions": True, "fields": ["pose"]}}
+
+
 def must(ok, what, text):
     if not ok:
         print("FAILED  %s\n%s" % (what, text))
         sys.exit(1)
 
 
-def case(folder, seed):
+def case(folder, seed, kind):
     scene = os.path.join(folder, "scene.json")
     with open(scene, "w") as file:
-        json.dump(make(seed), file)
+        json.dump((make if kind == "particles" else make_bodies)(seed), file)
 
     def run(name, *words, **how):
         code, text = call("run", *words, "-o", os.path.join(folder, name), "--quiet", "--record", **how)
@@ -70,14 +100,16 @@ def case(folder, seed):
     same("restarted")
     run("skins", scene, "--overwrite", TACTUS_TEST_SKIN=random.Random(seed).choice(["0.3", "4"]))
     same("skins")
-    print("ok      seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d" % (seed, ranks, stop, other))
+    print("ok      %s, seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d" % (kind, seed, ranks, stop, other))
 
 
 def main():
     seeds = range(int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (1, 2)
+    kinds = sys.argv[3:] or ("particles", "bodies")
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
-            case(folder, seed)
+            for kind in kinds if len(sys.argv) > 2 or seed == 1 else ("particles",):
+                case(folder, seed, kind)
 
 
 if __name__ == "__main__":

@@ -254,6 +254,43 @@ static void test_sums(void)
     CHECK(tac_dot_evenly(term, term, 1000) > 0, "dot");
 }
 
+/* A cube of 1 kg and 1 m that touches the floor with points of its face, elastic: body 0, and its turn behind it. */
+static void stand(int side, double spin)
+{
+    const double gyration = sqrt(1. / 6);
+    begin(2, TAC_IMPACT_REFLECTIONS, 1000);
+    for (int i = 0; i < side; i++)
+        for (int j = 0; j < side; j++) {
+            const double half = 2 * (side - 1), r[3] = {(2 * i - side + 1) / half, -.5, (2 * j - side + 1) / half};
+            struct tac_impact_row *k = &row[in.rows++];
+            *k = (struct tac_impact_row){
+                .body = {0, -1}, .turn = {1, 0}, .inverse = {1, 0}, .n = {0, 1, 0}, .restitution = 1};
+            for (int a = 0; a < 3; a++) {
+                const double axis[3] = {a == 0, a == 1, a == 2};
+                tac_cross(k->arm[0][a], axis, r);
+                for (int c = 0; c < 3; c++)
+                    k->arm[0][a][c] /= gyration;
+            }
+            tac_row_aim(k);
+        }
+    v[1] = -1;
+    v[5] = spin * gyration;
+    CHECK(fabs(strike()) < 1e-14, "energy");
+    CHECK(fabs(v[1] - 1) < 1e-15 && v[0] == 0 && v[2] == 0, "%d points, spin %g: up %.17g", side * side, spin, v[1]);
+    for (int a = 0; a < 3; a++)
+        CHECK(fabs(v[3 + a] / gyration + (a == 2 ? spin : 0)) < 1e-16 + 1e-14 * spin, "%d points, spin %g: turns %.17g",
+              side * side, spin, v[3 + a] / gyration);
+    CHECK(in.reflections == 1, "%d reflections", (int)in.reflections);
+}
+
+static void test_faces(void)
+{
+    for (int side = 2; side <= 16; side++) {
+        stand(side, 0);
+        stand(side, .3);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -267,6 +304,7 @@ int main(int argc, char **argv)
     test_random();
     test_order();
     test_support();
+    test_faces();
     tac_instant_free(&in);
     MPI_Finalize();
     return check_result();

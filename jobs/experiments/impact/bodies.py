@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+"""Do rigid bodies in the integrator for impact rest, slide, separate and keep what they must keep?  (Smith et al. 2012.)
+
+    jobs/experiments/impact/bodies.py all|flat|tilted|stack|slope|stop|cubes|dolls|vessel|tower|heap [--count N] [--end S] [--ranks N]
+
+flat     boxes that lie on a floor do not move by a bit, with restitution 0, .5 and .9
+tilted   a box that is tilted by .5 rad comes to rest within 20 s; how far it drifts afterwards
+stack    5 and 10 cubes on each other: how far they creep in 5 s
+slope    a box on a slope of 1/2 holds with friction .51 and .501, and slides by the closed form with .49 and .3
+stop     a box that slides stops at v^2/(2 mu g)
+cubes    eight cubes fly apart in a large cube, without gravity: they stay their own mirror image, and keep their energy
+dolls    hollow boxes in each other fall on a table: they separate, and with one impulse for all they do not
+vessel   two boxes in a closed vessel that nothing holds, restitution .8, friction .5: how far the momenta drift (--end, 30 s)
+tower    boxes whose faces have more and more vertices, on each other: iterations of a step
+heap     --count boxes (1000) fall into a box: seconds and iterations of a step
+
+Prints figures, and code 1 if one is over its bar.  `all` is all but tower and heap.
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TACTUS = os.path.abspath(os.environ.get("TACTUS", os.path.join(HERE, "..", "..", "..", "build", "tactus")))
+G = 9.81
+FLOOR = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [4, 4], "cells": [1, 1]}}
+failed = []
+
+
+def check(ok, text):
+    print(("ok      " if ok else "FAILED  ") + text, flush=True)
+    if not ok:
+        failed.append(text)
+
+
+def box(name, size, at, cells=(1, 1, 1), density=1000, **more):
+    size = [size] * 3 if not isinstance(size, (list, tuple)) else list(size)
+    return {"name": name, "rigid": {"density": density}, "mesh": {"kind": "box", "size": size, "cells": list(cells)}, "position": list(at), **more}
+
+
+def scene(bodies, end, contact, step=.01, frames=10, gravity=(0, -G, 0), operator="reflections"):
+    every = max(1, round(end / step / frames)) * step
+    return {"format": "tactus-scene/1", "time": {"end": every * round(end / every), "frame": every}, "gravity": list(gravity),
+            "contact": {"thickness": .002, **contact}, "integrator": {"kind": "impact", "step_s": step, "operator": operator},
+            "bodies": bodies, "output": {"fields": ["pose"]}}
+
+
+class Run:
+    """A run of a scene, and what it has written. x, v: of vertices, frame by frame."""
+
+    def __init__(self, what, ranks=1, audit=False):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "out")
+            with open(path, "w") as file:
+                json.dump(what, file)
+            start = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+            done = subprocess.run(start + [TACTUS, "run", path, "-o", out, "--quiet", *(["--record"] if audit else [])],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                sys.exit(done.stdout)
+            if audit and subprocess.run([TACTUS, "audit", out], stdout=subprocess.DEVNULL).returncode != 0:
+                failed.append("audit")
+            self.energy, self.steps = table(out, "energy.csv"), table(out, "steps.csv")
+            with h5py.File(os.path.join(out, "frames.h5")) as frames:
+                names = sorted(frames["frames"])
+                self.x = [frames["frames"][n]["position"][()] for n in names]
+                self.center = [frames["frames"][n]["rigid_center"][()] for n in names]
+                self.velocity = [frames["frames"][n]["rigid_velocity"][()] for n in names]
+                self.spin = [frames["frames"][n]["rigid_spin"][()] for n in names]
+
+    def moved(self, first=0):
+        """The largest change of a coordinate since a frame."""
+        return max(abs(x - self.x[first]).max() for x in self.x[first:])
+
+    def range_of(self, *names):
+        return [max(row[n] for row in self.energy) - min(row[n] for row in self.energy) for n in names]
+
+    def mean(self, name):
+        return sum(row[name] for row in self.steps) / len(self.steps)
+
+    def most(self, name):
+        return max(row[name] for row in self.steps)
+
+
+def table(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def flat(words):
+    for c in (0, .5, .9):
+        bodies = [FLOOR] + [box("box%d" % k, [.1, .05 + .01 * k, .08], [.3 * k - .4, .026 + .005 * k, .1 * k], cells=(k, 1, k)) for k in (1, 2, 3)]
+        run = Run(scene(bodies, 3, {"restitution": c, "friction": .4}))
+        check(run.moved() == 0, "boxes on a floor, restitution %g: moved %g m in 3 s" % (c, run.moved()))
+
+
+def tilted(words):
+    run = Run(scene([FLOOR, box("box", [.1, .06, .08], [0, .15, 0], rotation=[0, 0, math.degrees(.5)])], 30, {"restitution": .5, "friction": .5}, frames=30))
+    last = [row for row in run.energy if row["time"] <= 20.01][-1]
+    rise = max(b["total"] - a["total"] for a, b in zip(run.energy, run.energy[1:]))
+    check(last["kinetic"] < 1e-12, "tilted by .5 rad: %.3g J after 20 s" % last["kinetic"])
+    check(run.moved(20) < 2e-14, "and drifts %.3g m in the next 10 s; energy rises by %.3g J at most" % (run.moved(20), rise))
+
+
+def stack(words):
+    for n in (5, 10):
+        run = Run(scene([FLOOR] + [box("cube%d" % k, .1, [0, .051 + .101 * k, 0]) for k in range(n)], 5, {"restitution": .5, "friction": .5}))
+        check(run.moved(1) < 3e-8, "%d cubes on each other creep %.3g m in 4.5 s; %.3g iterations a step" % (n, run.moved(1), run.mean("iterations")))
+
+
+def slope(words):
+    angle = math.atan(.5)
+    for mu in (.51, .501, .49, .3):
+        ground = {"name": "slope", "fixed": True, "mesh": {"kind": "grid", "size": [100, 4], "cells": [1, 1]}}
+        run = Run(scene([ground, box("box", [.1, .06, .08], [-40, .031, .1])], 5, {"friction": mu}, gravity=[G * math.sin(angle), -G * math.cos(angle), 0]))
+        slid, wanted = run.center[-1][0][0] - run.center[0][0][0], max(0, .5 * 25 * G * (math.sin(angle) - mu * math.cos(angle)))
+        check(abs(slid - wanted) < (1e-6 if wanted == 0 else 1e-6 * wanted), "slope of 1/2, friction %g: slides %.9g m of %.9g m" % (mu, slid, wanted))
+
+
+def stop(words):
+    v, mu = 2, .3
+    run = Run(scene([FLOOR, box("box", [.1, .06, .08], [-1, .031, .1], velocity=[v, 0, 0])], 2, {"friction": mu}, step=.001))
+    slid, wanted = run.center[-1][0][0] - run.center[0][0][0], v * v / (2 * mu * G)
+    check(abs(slid / wanted - 1) < 2e-6, "a box of 2 m/s, friction .3, stops after %.9g m of %.9g m" % (slid, wanted))
+
+
+def crossed(size, sign=(1, 1, 1)):
+    """A cube with both diagonals on each face; sign: as a mirror shows it."""
+    half, corner, triangles = size / 2, [], []
+    for axis in range(3):
+        for side in (-1, 1):
+            u, v, first = (axis + 1) % 3, (axis + 2) % 3, len(corner)
+            for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1), (0, 0)):
+                at = [0, 0, 0]
+                at[axis], at[u], at[v] = side * half, a * half, b * half
+                corner.append(at)
+            for k in range(4):
+                one = [first + k, first + (k + 1) % 4, first + 4]
+                triangles.append(one if side * sign[0] * sign[1] * sign[2] > 0 else one[::-1])
+    place = sorted({tuple(at) for at in corner})
+    return {"kind": "inline", "vertices": [[s * x for s, x in zip(sign, at)] for at in place],
+            "triangles": [[place.index(tuple(corner[i])) for i in t] for t in triangles]}
+
+
+def cubes(words):
+    """The distance of two images grows some 30 times with every impact, so this is over after a second."""
+    signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    for spin, end in ((0, .55), (1, .5)):
+        bodies = [dict(box("cube%d" % i, .1, [.0505 * s for s in sign]), mesh=crossed(.1, sign), velocity=[.7 * sign[0], .5 * sign[1], .9 * sign[2]],
+                       angular_velocity=[.6 * spin * sign[1] * sign[2], .4 * spin * sign[0] * sign[2], -.5 * spin * sign[0] * sign[1]])
+                  for i, sign in enumerate(signs)]
+        wall = {"name": "room", "fixed": True, "mesh": crossed(.5)}
+        run = Run(scene(bodies + [wall], end, {"restitution": 1}, gravity=[0, 0, 0], frames=50))
+        apart = max(abs(center[i] * sign - center[-1]).max() for center in run.center for i, sign in enumerate(signs))
+        check(apart < 1e-9, "eight cubes%s stay mirror images to %.3g m in %g s, after %d reflections" %
+              (" that turn" if spin else "", apart, end, sum(row["reflections"] for row in run.steps)))
+        part = run.range_of("total")[0] / run.energy[0]["total"]
+        check(part < 1e-12, "and keep their energy to %.3g of it" % part)
+
+
+def dolls(words):
+    for operator in ("reflections", "lcp"):
+        bodies, low = [FLOOR], .0015
+        for k, size in enumerate((.3, .22, .14, .06)):
+            bodies.append(box("doll%d" % k, size, [0, low + size / 2, 0], density=200, velocity=[0, -1, 0]))
+            low += .0015
+        run = Run(scene(bodies, .002, {"restitution": .8}, step=.0002, frames=5, operator=operator, gravity=[0, 0, 0]))
+        up = [round(float(v[1]), 6) for v in run.velocity[1]]
+        apart = max(up) - min(up)
+        check(apart > .1 if operator == "reflections" else apart < 1e-6, "four dolls in each other that fall, %s: go up with %s m/s" % (operator, up))
+
+
+def vessel(words):
+    end = words.end or 30
+    bodies = [{"name": "vessel", "rigid": {"mass": 3}, "mesh": {"kind": "box", "size": [.5, .4, .45], "cells": [1, 1, 1]}, "velocity": [-.2, 0, .1],
+               "angular_velocity": [.3, .2, -.1]},
+              box("one", [.1, .14, .08], [-.1, .02, .05], velocity=[.5, .2, -.3], angular_velocity=[1, 2, .5], rotation=[10, 40, 0]),
+              box("two", [.12, .06, .1], [.1, -.03, -.05], velocity=[.1, -.4, .2], angular_velocity=[-1, 1, 2], rotation=[70, 0, 20])]
+    run = Run(scene(bodies, end, {"restitution": .8, "friction": .5}, gravity=[0, 0, 0], frames=100))
+    turn = max(abs(run.energy[0]["angular_momentum_" + c]) for c in "xyz")
+    drift = 100 * max(run.range_of(*("angular_momentum_" + c for c in "xyz"))) / turn
+    line = max(run.range_of(*("momentum_" + c for c in "xyz")))
+    check(drift < 4.37e-11 and line < 1.36e-11, "two boxes in a vessel, %g s: angular momentum drifts %.3g percent, momentum %.3g kg m/s; %d contacts" %
+          (end, drift, line, sum(row["rows"] for row in run.steps)))
+
+
+def tower(words):
+    for n, cells in ((5, 1), (10, 1), (20, 1), (5, 3), (10, 3), (5, 7)):
+        bodies = [FLOOR] + [box("box%d" % k, .1, [0, .051 + .101 * k, 0], cells=(cells, 1, cells)) for k in range(n)]
+        run = Run(scene(bodies, 1, {"restitution": .5, "friction": .5}))
+        print("        %2d boxes, %3d vertices a face: %g rows, %.4g iterations a step (most %g), %.3g s a step; moved %.3g m" %
+              (n, (cells + 1) ** 2, run.most("rows"), run.mean("iterations"), run.most("iterations"), run.mean("seconds"), run.moved()), flush=True)
+
+
+def heap(words):
+    rng, n = random.Random(1), words.count
+    across = max(2, round((n / 2) ** (1 / 3)))
+    pitch, bodies = .13, []
+    for k in range(n):
+        at = [pitch * (k % across - (across - 1) / 2), .08 + pitch * (k // across ** 2), pitch * (k // across % across - (across - 1) / 2)]
+        bodies.append(box("box%d" % k, [rng.uniform(.04, .08) for _ in range(3)], at, rotation=[rng.uniform(-180, 180) for _ in range(3)]))
+    side = pitch * across
+    bodies.append({"name": "bin", "fixed": True, "mesh": {"kind": "box", "size": [side, 4 * side, side], "cells": [1, 1, 1]}, "position": [0, 2 * side, 0]})
+    run = Run(scene(bodies, words.end or 1, {"restitution": .3, "friction": .4}), words.ranks)
+    print("        %d boxes, %d rank(s), %g s" % (n, words.ranks, words.end or 1))
+    for name in ("rounds", "reflections", "rows", "island", "iterations", "corrections", "halvings", "seconds_candidates", "seconds_operator", "seconds"):
+        print("        %-20s mean %10.5g   most %10.5g" % (name, run.mean(name), run.most(name)))
+    print("        defect %.3g J of %.3g J" % (max(abs(row["defect"]) for row in run.energy), run.energy[0]["total"]))
+
+
+def main():
+    every = (flat, tilted, stack, slope, stop, cubes, dolls, vessel)
+    all_of_them = {part.__name__: part for part in every + (tower, heap)}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["all", *all_of_them])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--end", type=float)
+    parser.add_argument("--ranks", type=int, default=1)
+    words = parser.parse_args()
+    for part in every if words.what == "all" else (all_of_them[words.what],):
+        part(words)
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
