@@ -50,21 +50,27 @@ static inline double tac_flat_start(const struct tac_scene *scene, enum tac_pair
     return scene->mesh->flat[v[0]].start;
 }
 
-/* Returns those of the edges on which the nearest point of the triangle is. w (4): the weights of the nearest points.
- */
+/* Returns those of the edges on which, or very near to which, the nearest point of the triangle is. w (4): the weights
+ * of the nearest points. */
 static inline unsigned tac_flat_nearest(unsigned edges, const double w[4])
 {
-    const double none = -1e-9; /* those of the triangle are negative */
+    const double none = -1e-6; /* those of the triangle are negative */
     return edges & ((unsigned)(w[1] > none) | (unsigned)(w[2] > none) << 1 | (unsigned)(w[3] > none) << 2);
 }
 
 /* Has the vertex left the prism over the triangle across one of these edges, towards another triangle of the flat part,
- * which acts instead? x (4, 3): p, a, b, c; near: their distance. Within a margin, which is more than the rounding of
- * triangles that are not too thin to have flat parts (flat.c), both act. */
+ * which acts instead? x (4, 3): p, a, b, c; near: their distance. Where a vertex is exactly over an edge, or over a
+ * vertex of several triangles, one of them acts: that which it would be over if it were moved a little in a direction
+ * that is the same for all, and along no edge that is likely. That one acts up to a margin beyond the edge, which is
+ * more than the rounding of triangles that are not too thin to have flat parts (flat.c), and the other from half of the
+ * margin on. So some triangle acts everywhere, whatever is rounded. */
 static inline bool tac_flat_beyond(unsigned edges, const double x[4][3], const struct tac_near *near)
 {
+    const double against[3] = {0.5411961001461969, 0.7653668647301796,
+                               0.3483106997489925}; /* the direction, turned round */
     double ab[3], ac[3], n[3], margin = 0;
-    if (tac_flat_nearest(edges, near->w) == 0)
+    edges = tac_flat_nearest(edges, near->w);
+    if (edges == 0)
         return false;
     for (int k = 1; k < 4; k++)
         for (int c = 0; c < 3; c++)
@@ -73,7 +79,7 @@ static inline bool tac_flat_beyond(unsigned edges, const double x[4][3], const s
     tac_sub(ac, x[3], x[1]);
     tac_cross(n, ab, ac);
     for (int k = 0; k < 3; k++) {
-        if (!(tac_flat_nearest(edges, near->w) >> k & 1))
+        if (!(edges >> k & 1))
             continue;
         const double *from = x[1 + (k + 1) % 3], *to = x[1 + (k + 2) % 3];
         double along[3], out[3], p[3], inner[3];
@@ -81,8 +87,9 @@ static inline bool tac_flat_beyond(unsigned edges, const double x[4][3], const s
         tac_cross(out, along, n);
         tac_sub(p, x[0], from);
         tac_sub(inner, x[1 + k], from);
-        const double beyond = tac_dot(out, inner) > 0 ? -tac_dot(out, p) : tac_dot(out, p);
-        if (beyond > 0 && beyond * beyond > margin * margin * tac_dot(out, out))
+        const double outward = tac_dot(out, inner) > 0 ? -1 : 1, size = sqrt(tac_dot(out, out));
+        const bool chosen = outward * tac_dot(out, against) > -1e-12 * size;
+        if (outward * tac_dot(out, p) > (chosen ? margin : -.5 * margin) * size)
             return true;
     }
     return false;
