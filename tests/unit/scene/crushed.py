@@ -55,7 +55,8 @@ said, counted = run("kds", 1)
 check(counted["windows"] < 1000, "windows for the ticks of that many pairs: %d" % counted["windows"])
 check(said == speculated, "one sentence: %s, %s" % (speculated, said))
 said, counted = run("kds", 2)
-check(counted["silent"] < 2e6, "silent ticks on two ranks: %d" % counted["silent"])
+# How many windows there are depends on how the cloth gives way; a window's share of these ticks does not.
+check(counted["silent"] < 300 * counted["windows"], "silent ticks on two ranks: %d in %d windows" % (counted["silent"], counted["windows"]))
 check(said == speculated, "one sentence: %s, %s" % (speculated, said))
 
 # Layers that hardly push have periods longer than the run. Then the sentence speaks of what happens in the run: of the two threads that meet at
