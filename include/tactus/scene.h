@@ -465,7 +465,7 @@ struct tac_local_mesh {
     struct tac_moved *moved;       /* owned, (moved_count): of a rank's part, the vertices that the rank owns */
     tac_lid *joint_point;  /* owned, (joints, 2, 3): the local numbers of their points, -1: not here; NULL in the
                               mesh of a whole scene, whose numbers are the ids */
-    struct tac_flat *flat; /* owned, (V): where surfaces that keep their shape are flat (src/contact/flat.h); NULL: not
+    struct tac_flat *flat; /* owned, (V): where surfaces that keep their shape are flat; NULL: not
                               computed, or nowhere */
     struct tac_part *part; /* owned; NULL: this is the mesh of the whole scene. Else of one rank */
 };

@@ -8,7 +8,7 @@ import json
 from common import *
 
 SCENE = {
-    "format": "tactus-scene/1", "time": {"end": 0.5, "frame": 0.5}, "gravity": [0, -9.81, 0],
+    "format": "tactus-scene/1", "time": {"end": 32, "frame": 32}, "gravity": [0, -9.81, 0],
     "contact": {"thickness": 0.01, "stiffness": 200, "contact_s": 2e-5}, "output": {"checkpoint_keep": 100},
     "materials": {"cloth": {"density": 0.15, "stretch": {"model": "cst", "stiffness": 50}}},
     "bodies": [{"name": "sheet", "material": "cloth", "position": [0, 0.015, 0], "velocity": [0, -1, 0],
@@ -60,7 +60,7 @@ for ranks in (1, 2):
     check(before_s > 0, "the checkpoint's wall time: " + r.out[:200])
     run("--restart", folder, "--wall-limit", "00:00:01", ranks=3 - ranks, code=75)
     second, now = read(folder, "run"), read(folder, "status")
-    check(len(rows(folder)) == 1 and now["time"] < .4, "it has come no further than to the next row: %s" % now)
+    check(len(rows(folder)) == 1 and now["time"] < 32, "it has come no further than to the next row: %s" % now)
     check(now["contacts"] == last["contacts"], "%s: contacts %s; at the checkpoint there were %s" % (folder, now["contacts"], last["contacts"]))
     check(ticks(second) > ticks(first), "counters count all sittings")
     check(about(now["ticks_per_s"] * now["wall_s"], ticks(second) - ticks(first)),
