@@ -1,6 +1,7 @@
 /* bounded.c: MPRGP with lower and upper bounds. */
 #include "impact/bounded.h"
 #include "base/evenly.h"
+#include "base/exchange.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,37 +9,39 @@
 
 #define TAC_EXPANSION 1.9 /* over a bound of the largest eigenvalue; 2 is the limit */
 
-/* Faster than fmin() and fmax(), which take care of what is no number. */
-static inline double smaller(double a, double b)
+static enum tac_err make_columns(struct tac_ctx *ctx, struct tac_bounded *p, size_t room)
 {
-    return a < b ? a : b;
-}
-static inline double larger(double a, double b)
-{
-    return a > b ? a : b;
+    enum tac_err err = TAC_OK;
+    double **const array[] = {&p->b,         &p->lower,   &p->upper, &p->y,       &p->gradient,
+                              &p->direction, &p->product, &p->free,  &p->chopped, &p->reduced};
+    size_t has = 0;
+    for (size_t k = 0; k < sizeof array / sizeof *array; k++, has = 0)
+        TAC_TRY(tac_grow(ctx, array[k], &has, room + 4, sizeof **array[k]));
+    TAC_TRY(tac_grow(ctx, &p->column, &has, room, sizeof *p->column));
+    has = 0;
+    TAC_TRY(tac_grow(ctx, &p->entry, &has, 2 * room, sizeof *p->entry));
+    has = 0;
+    TAC_TRY(tac_grow(ctx, &p->place, &has, 2 * room, sizeof *p->place));
+    has = 0;
+    TAC_TRY(tac_grow(ctx, &p->term, &has, 2 * room, sizeof *p->term));
+    has = 0;
+    TAC_TRY(tac_grow(ctx, &p->pack, &has, 8 * room, sizeof *p->pack));
+    p->column_capacity = room;
+done:
+    return err;
 }
 
 enum tac_err tac_bounded_begin(struct tac_ctx *ctx, struct tac_bounded *p, size_t columns, size_t bodies)
 {
     enum tac_err err = TAC_OK;
-    double **const array[] = {&p->b,       &p->lower, &p->upper,   &p->y,       &p->gradient, &p->direction,
-                              &p->product, &p->free,  &p->chopped, &p->reduced, &p->term};
     p->columns = columns;
     p->bodies = bodies;
-    if (columns > p->column_capacity) {
-        const size_t room = columns + columns / 2;
-        size_t has = 0;
-        for (size_t k = 0; k < sizeof array / sizeof *array; k++, has = 0)
-            TAC_TRY(tac_grow(ctx, array[k], &has, 2 * room, sizeof **array[k]));
-        TAC_TRY(tac_grow(ctx, &p->column, &has, room, sizeof *p->column));
-        has = 0;
-        TAC_TRY(tac_grow(ctx, &p->entry, &has, 2 * room, sizeof *p->entry));
-        p->column_capacity = room;
-    }
+    if (columns > p->column_capacity)
+        TAC_TRY(make_columns(ctx, p, columns + columns / 2));
     if (bodies + 1 > p->body_capacity) {
         const size_t room = bodies + bodies / 2 + 1;
         size_t has = 0;
-        TAC_TRY(tac_grow(ctx, &p->w, &has, 3 * room, sizeof *p->w));
+        TAC_TRY(tac_grow(ctx, &p->w, &has, 4 * room, sizeof *p->w));
         has = 0;
         TAC_TRY(tac_grow(ctx, &p->start, &has, room, sizeof *p->start));
         p->body_capacity = room;
@@ -49,67 +52,90 @@ done:
 
 void tac_bounded_free(struct tac_bounded *p)
 {
-    void *const owned[] = {p->column,  p->b,    p->lower,   p->upper,   p->y,    p->w,     p->gradient, p->direction,
-                           p->product, p->free, p->chopped, p->reduced, p->term, p->start, p->entry};
+    void *const owned[] = {p->column,   p->b,         p->lower,   p->upper, p->y,       p->w,
+                           p->gradient, p->direction, p->product, p->free,  p->chopped, p->reduced,
+                           p->term,     p->start,     p->entry,   p->place, p->pack};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
     memset(p, 0, sizeof *p);
 }
 
-/* ---- products ---- */
+/* ---- of all ranks of a team ---- */
 
-/* Lists the columns of each body. */
-static void make_entries(struct tac_bounded *p)
+static void combine(struct tac_bounded *p, void *value, int count, MPI_Datatype type, MPI_Op op)
 {
-    memset(p->start, 0, (p->bodies + 1) * sizeof *p->start);
-    for (size_t k = 0; k < p->columns; k++)
-        for (int i = 0; i < 2; i++)
-            if (p->column[k].body[i] >= 0)
-                p->start[p->column[k].body[i] + 1]++;
-    for (size_t b = 0; b < p->bodies; b++)
-        p->start[b + 1] += p->start[b];
-    for (size_t k = 0; k < p->columns; k++)
-        for (int i = 0; i < 2; i++)
-            if (p->column[k].body[i] >= 0)
-                p->entry[p->start[p->column[k].body[i]]++] = (uint32_t)(2 * k + (size_t)i);
-    for (size_t b = p->bodies; b > 0; b--) /* each start has become the end */
-        p->start[b] = p->start[b - 1];
-    p->start[0] = 0;
+    if (p->team != NULL && !p->team->err)
+        p->team->err = tac_over_ranks(p->team->ctx, value, count, type, op);
 }
 
-/* p->w = F y */
+/* Two dot products of columns, or one (c NULL). */
+static void dot_columns(struct tac_bounded *p, const double *a, const double *b, const double *c, const double *d,
+                        double out[2])
+{
+    const double *const side[2][2] = {{a, b}, {c, d}};
+    const int n = c != NULL ? 2 : 1;
+    double most[2] = {0, 0};
+    int64_t limb[2][TAC_EVEN_LIMBS] = {{0}};
+    for (int k = 0; k < n && p->team == NULL; k++)
+        out[k] = tac_dot_evenly(side[k][0], side[k][1], p->columns);
+    if (p->team == NULL)
+        return;
+    for (int k = 0; k < n; k++)
+        most[k] = tac_even_largest(side[k][0], side[k][1], p->team->mine);
+    combine(p, most, n, MPI_DOUBLE, MPI_MAX);
+    for (int k = 0; k < n; k++)
+        if (most[k] < INFINITY)
+            tac_even_limbs(side[k][0], side[k][1], p->team->mine, most[k], limb[k]);
+    combine(p, limb, n * TAC_EVEN_LIMBS, MPI_INT64_T, MPI_SUM);
+    for (int k = 0; k < n; k++)
+        out[k] = most[k] < INFINITY ? tac_even_value(most[k], limb[k]) : NAN;
+}
+
+static double square_w(struct tac_bounded *p)
+{
+    if (p->team == NULL)
+        return tac_dot_evenly(p->w, p->w, 4 * p->bodies);
+    double most = tac_even_largest(p->w, p->w, 4 * p->team->own);
+    int64_t limb[TAC_EVEN_LIMBS] = {0};
+    combine(p, &most, 1, MPI_DOUBLE, MPI_MAX);
+    if (!(most < INFINITY))
+        return NAN;
+    tac_even_limbs(p->w, p->w, 4 * p->team->own, most, limb);
+    combine(p, limb, TAC_EVEN_LIMBS, MPI_INT64_T, MPI_SUM);
+    return tac_even_value(most, limb);
+}
+
 static void go(struct tac_bounded *p, const double *y)
 {
-    for (size_t b = 0; b < p->bodies; b++)
-        for (size_t c = 0; c < 3; c++) {
-            size_t n = 0;
-            for (size_t e = p->start[b]; e < p->start[b + 1]; e++, n++)
-                p->term[n] = p->column[p->entry[e] / 2].g[p->entry[e] % 2][c] * y[p->entry[e] / 2];
-            p->w[3 * b + c] = tac_sum_evenly(p->term, n);
-        }
+    tac_bounded_go(p, y);
+    if (p->team != NULL)
+        tac_nodes_halo_refresh(p->team->halo, p->w, 4 * sizeof *p->w);
 }
+
+static double split(struct tac_bounded *p)
+{
+    double most = tac_bounded_split(p);
+    combine(p, &most, 1, MPI_DOUBLE, MPI_MAX);
+    return most;
+}
+
+static double longest(struct tac_bounded *p, bool leaving)
+{
+    double least = tac_bounded_longest(p, leaving);
+    combine(p, &least, 1, MPI_DOUBLE, MPI_MIN);
+    return least;
+}
+
+/* ---- steps ---- */
 
 void tac_bounded_apply(struct tac_bounded *p)
 {
     go(p, p->y);
 }
 
-/* out = F^T w */
-static void look(const struct tac_bounded *p, double *out)
-{
-    for (size_t k = 0; k < p->columns; k++) {
-        const struct tac_column *c = &p->column[k];
-        double part[2] = {0, 0};
-        for (int i = 0; i < 2; i++)
-            if (c->body[i] >= 0)
-                part[i] = tac_dot(c->g[i], &p->w[3 * (size_t)c->body[i]]);
-        out[k] = part[0] + part[1];
-    }
-}
-
-/* A bound of the largest eigenvalue of F^T F: the largest over the columns of the sum over their bodies of |g|^2 times
+/* The largest eigenvalue of F^T F is at most the largest over the columns of the sum over their bodies of |g|^2 times
  * the number of columns there. */
-static double bound_eigenvalue(const struct tac_bounded *p)
+static double step_of(const struct tac_bounded *p)
 {
     double most = 0;
     for (size_t k = 0; k < p->columns; k++) {
@@ -118,74 +144,31 @@ static double bound_eigenvalue(const struct tac_bounded *p)
         for (int i = 0; i < 2; i++)
             if (c->body[i] >= 0)
                 part[i] = tac_dot(c->g[i], c->g[i]) * (double)(p->start[c->body[i] + 1] - p->start[c->body[i]]);
-        most = larger(most, part[0] + part[1]);
+        most = part[0] + part[1] > most ? part[0] + part[1] : most;
     }
-    return most;
+    return TAC_EXPANSION / most;
 }
 
 static void begin_gradient(struct tac_bounded *p)
 {
     go(p, p->y);
-    look(p, p->gradient);
+    tac_bounded_look(p, p->gradient);
     for (size_t k = 0; k < p->columns; k++)
         p->gradient[k] -= p->b[k];
-}
-
-/* ---- steps ---- */
-
-/* Splits the gradient into its free part, and the part that leads away from bounds. Returns the largest component of
- * their sum. reduced: the free part, as far as an expansion could follow it. */
-static double split(struct tac_bounded *p)
-{
-    double most = 0;
-    for (size_t k = 0; k < p->columns; k++) {
-        const double g = p->gradient[k], y = p->y[k], lower = p->lower[k], upper = p->upper[k];
-        const bool low = y <= lower, high = y >= upper;
-        p->free[k] = low || high ? 0 : g;
-        p->chopped[k] = low && high ? 0 : low ? smaller(g, 0) : high ? larger(g, 0) : 0;
-        p->reduced[k] = p->free[k] > 0   ? smaller((y - lower) / p->step, g)
-                        : p->free[k] < 0 ? larger((y - upper) / p->step, g)
-                                         : 0;
-        most = larger(most, fabs(p->free[k] + p->chopped[k]));
-    }
-    return most;
-}
-
-static void move(struct tac_bounded *p, double length, const double *direction)
-{
-    for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = smaller(larger(p->y[k] - length * direction[k], p->lower[k]), p->upper[k]);
-}
-
-/* The largest length of a step along -direction that keeps the bounds. */
-static double longest(const struct tac_bounded *p, bool leaving)
-{
-    double most = INFINITY;
-    for (size_t k = 0; k < p->columns; k++) {
-        const double d = p->direction[k];
-        if (d > 0 && (p->y[k] > p->lower[k] || !leaving))
-            most = smaller(most, (p->y[k] - p->lower[k]) / d);
-        else if (d < 0 && p->upper[k] < INFINITY && (p->y[k] < p->upper[k] || !leaving))
-            most = smaller(most, (p->y[k] - p->upper[k]) / d);
-    }
-    return most;
 }
 
 /* Sets product = F^T F direction. Returns the length of the step to the minimum along -direction; NAN if F does not
  * change along it. */
 static double measure(struct tac_bounded *p)
 {
+    double along[2];
     go(p, p->direction);
-    look(p, p->product);
-    p->square_of_move = tac_dot_evenly(p->w, p->w, 3 * p->bodies);
-    return p->square_of_move > 0 ? tac_dot_evenly(p->gradient, p->direction, p->columns) / p->square_of_move : NAN;
-}
-
-static void follow(struct tac_bounded *p, double length)
-{
-    move(p, length, p->direction);
-    for (size_t k = 0; k < p->columns; k++)
-        p->gradient[k] -= length * p->product[k];
+    tac_bounded_look(p, p->product);
+    p->square_of_move = square_w(p);
+    if (!(p->square_of_move > 0))
+        return NAN;
+    dot_columns(p, p->gradient, p->direction, NULL, NULL, along);
+    return along[0] / p->square_of_move;
 }
 
 static void restart(struct tac_bounded *p)
@@ -197,18 +180,17 @@ static void restart(struct tac_bounded *p)
 static double descend(struct tac_bounded *p, double length)
 {
     const double most = longest(p, false);
-    double error;
+    double error, turn[2];
     if (length <= most) {
-        follow(p, length);
+        tac_bounded_follow(p, length);
         error = split(p);
-        const double turn = tac_dot_evenly(p->free, p->product, p->columns) / p->square_of_move;
-        for (size_t k = 0; k < p->columns; k++)
-            p->direction[k] = p->free[k] - turn * p->direction[k];
+        dot_columns(p, p->free, p->product, NULL, NULL, turn);
+        tac_bounded_turn(p, turn[0] / p->square_of_move);
         return error;
     }
-    follow(p, most);
-    (void)split(p);
-    move(p, p->step, p->free);
+    tac_bounded_follow(p, most);
+    (void)tac_bounded_split(p);
+    tac_bounded_move(p, p->step, p->free);
     begin_gradient(p);
     error = split(p);
     restart(p);
@@ -222,47 +204,63 @@ static double leave(struct tac_bounded *p)
     const double length = measure(p);
     if (!(length > 0))
         return NAN;
-    follow(p, smaller(length, longest(p, true)));
+    const double most = longest(p, true);
+    tac_bounded_follow(p, length < most ? length : most);
     const double error = split(p);
     restart(p);
     return error;
 }
 
-static bool iterate(struct tac_bounded *p, double error)
+static bool iterate(struct tac_bounded *p, double error, size_t columns)
 {
-    const int64_t most = 20 * (int64_t)p->columns + 2000;
+    const int64_t most = 20 * (int64_t)columns + 2000;
     for (int64_t round = 0; error > (round < p->patience ? p->tolerance : p->enough); round++) {
         if (round >= most)
             return false;
         p->iterations++;
-        double length = NAN;
-        if (tac_dot_evenly(p->chopped, p->chopped, p->columns) <= tac_dot_evenly(p->reduced, p->free, p->columns))
+        double length = NAN, part[2];
+        dot_columns(p, p->chopped, p->chopped, p->reduced, p->free, part);
+        if (part[0] <= part[1])
             length = measure(p);
         error = length > 0 ? descend(p, length) : leave(p);
-        if (!(error >= 0))
+        if (!(error >= 0) || (p->team != NULL && p->team->err))
             return false;
     }
     return true;
 }
 
+/* The projection of what is to be taken, without other columns. */
+static void solve_one(struct tac_bounded *p)
+{
+    const struct tac_column *c = p->column;
+    const double square =
+        (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
+    p->y[0] = square > 0 ? fmin(fmax(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
+    go(p, p->y);
+}
+
+double tac_bounded_step(struct tac_bounded *p)
+{
+    tac_bounded_list(p);
+    return step_of(p);
+}
+
 bool tac_bounded_solve(struct tac_bounded *p)
 {
-    make_entries(p);
-    for (size_t k = 0; k < p->columns; k++)
-        p->y[k] = smaller(larger(p->y[k], p->lower[k]), p->upper[k]);
-    if (p->columns == 1) {
-        const struct tac_column *c = p->column;
-        const double square =
-            (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
-        p->y[0] = square > 0 ? smaller(larger(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
-        go(p, p->y);
+    size_t columns = p->columns;
+    tac_bounded_list(p);
+    tac_bounded_move(p, 0, p->b);
+    if (p->team != NULL)
+        columns = p->team->columns;
+    else if (p->columns == 1) {
+        solve_one(p);
         return true;
-    }
-    p->step = TAC_EXPANSION / bound_eigenvalue(p);
+    } else
+        p->step = step_of(p);
     begin_gradient(p);
     const double error = split(p);
     restart(p);
-    const bool solved = iterate(p, error);
+    const bool solved = iterate(p, error, columns);
     go(p, p->y);
     return solved;
 }

@@ -40,6 +40,12 @@ struct tac_impact_pair {
     bool safe;                /* keeps apart with the displacements sim->proven of its vertices */
 };
 
+/* What a row has pushed along its normal in the last step. */
+struct tac_impact_pushed {
+    uint64_t key;
+    double impulse; /* N s */
+};
+
 struct tac_impact_script {
     tac_lid vertex, motion;
     int32_t row;      /* its place among the motion's vertices */
@@ -138,6 +144,10 @@ struct tac_impact {
     double *proven;         /* owned, (count, 3): displacements of the last proof, m */
     struct tac_impact_search search;
     struct tac_impact_active active;
+    struct {
+        size_t count, capacity;
+        struct tac_impact_pushed *row; /* owned: of all ranks, ascending by key */
+    } pushed;
     bool has_warned; /* of what is jammed */
 
     struct {
@@ -232,6 +242,11 @@ enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);
+/* impact_pushes.c. Local. begin: a step begins; enter: adds the impulses of a part; force: the mean force of a pair
+ * over the last step, N. */
+void tac_impact_pushes_begin(struct tac_impact *sim);
+enum tac_err tac_impact_pushes_enter(struct tac_impact *sim);
+double tac_impact_pushes_force(const struct tac_impact *sim, uint64_t key);
 /* Local. The energy of a vertex leaves the sums when a motion catches it, and comes back when it is released. */
 void tac_impact_hand_over(struct tac_impact *sim, tac_lid v, bool caught);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """impact_equality.py [FROM TO]: the integrator for impact gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them,
-and with another skin of the candidates; and every run is proven by the audit.
+where all ranks solve an island that one would solve, with another skin of the candidates, and built by another compiler (TACTUS_OTHER); and every run is proven by the audit.
 
 Random small scenes of particles with fixed and scripted bodies, restitution and friction, each told by its seed.  If it fails, a run
 cannot be repeated on another machine, or something passed through something."""
@@ -68,6 +68,11 @@ def case(folder, seed):
     code, text = call("run", "--restart", os.path.join(folder, "restarted"), "--quiet", "--record", ranks=other)
     must(code == 0, "seed %d: restart: exit code %d" % (seed, code), text)
     same("restarted")
+    run("giants", scene, "--overwrite", ranks=max(2, 5 - ranks), TACTUS_TEST_GIANT=random.Random(seed).choice(["3", "9", "40"]))
+    same("giants")
+    if os.environ.get("TACTUS_OTHER"):
+        run("other", scene, "--overwrite", TACTUS=os.environ["TACTUS_OTHER"])
+        same("other")
     run("skins", scene, "--overwrite", TACTUS_TEST_SKIN=random.Random(seed).choice(["0.3", "4"]))
     same("skins")
     print("ok      seed %d: 1 and %d ranks, stopped at %s s and gone on with on %d" % (seed, ranks, stop, other))

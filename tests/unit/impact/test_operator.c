@@ -227,11 +227,11 @@ static void test_support(void)
     v[0] = .4;
     v[1] = -1;
     in.fastest = 1;
-    CHECK(tac_instant_islands(&in) == TAC_OK && tac_instant_support(&in, 0, false) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_instant_islands(&in) == TAC_OK && tac_instant_support(&in, false) == TAC_OK, "%s", ctx.error);
     CHECK(fabs(v[0]) < 1e-12 && fabs(v[1]) < 1e-12, "holds: %g %g", v[0], v[1]);
     v[0] = 2;
     v[1] = -1;
-    CHECK(tac_instant_support(&in, 0, false) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_instant_support(&in, false) == TAC_OK, "%s", ctx.error);
     CHECK(fabs(v[0] - 1.5) < 1e-12 && fabs(row[0].slide[0] - .5) < 1e-12, "slides: %g", v[0]);
 }
 
