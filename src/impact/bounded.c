@@ -105,9 +105,12 @@ static double square_w(struct tac_bounded *p)
     return tac_even_value(most, limb);
 }
 
-static void go(struct tac_bounded *p, const double *y)
+static void go(struct tac_bounded *p, const double *y, bool coarsely)
 {
-    tac_bounded_go(p, y);
+    if (coarsely)
+        tac_bounded_go_coarsely(p, y);
+    else
+        tac_bounded_go(p, y);
     if (p->team != NULL)
         tac_nodes_halo_refresh(p->team->halo, p->w, 4 * sizeof *p->w);
 }
@@ -130,7 +133,7 @@ static double longest(struct tac_bounded *p, bool leaving)
 
 void tac_bounded_apply(struct tac_bounded *p)
 {
-    go(p, p->y);
+    go(p, p->y, false);
 }
 
 /* The largest eigenvalue of F^T F is at most the largest over the columns of the sum over their bodies of |g|^2 times
@@ -151,7 +154,7 @@ static double step_of(const struct tac_bounded *p)
 
 static void begin_gradient(struct tac_bounded *p)
 {
-    go(p, p->y);
+    go(p, p->y, p->coarse);
     tac_bounded_look(p, p->gradient);
     for (size_t k = 0; k < p->columns; k++)
         p->gradient[k] -= p->b[k];
@@ -162,7 +165,7 @@ static void begin_gradient(struct tac_bounded *p)
 static double measure(struct tac_bounded *p)
 {
     double along[2];
-    go(p, p->direction);
+    go(p, p->direction, true);
     tac_bounded_look(p, p->product);
     p->square_of_move = square_w(p);
     if (!(p->square_of_move > 0))
@@ -226,6 +229,7 @@ static bool iterate(struct tac_bounded *p, double error, size_t columns)
         if (!(error >= 0) || (p->team != NULL && p->team->err))
             return false;
     }
+    p->rough = error > p->tolerance;
     return true;
 }
 
@@ -236,7 +240,7 @@ static void solve_one(struct tac_bounded *p)
     const double square =
         (c->body[0] >= 0 ? tac_dot(c->g[0], c->g[0]) : 0) + (c->body[1] >= 0 ? tac_dot(c->g[1], c->g[1]) : 0);
     p->y[0] = square > 0 ? fmin(fmax(p->b[0] / square, p->lower[0]), p->upper[0]) : 0;
-    go(p, p->y);
+    go(p, p->y, false);
 }
 
 double tac_bounded_step(struct tac_bounded *p)
@@ -248,6 +252,7 @@ double tac_bounded_step(struct tac_bounded *p)
 bool tac_bounded_solve(struct tac_bounded *p)
 {
     size_t columns = p->columns;
+    p->rough = false;
     tac_bounded_list(p);
     tac_bounded_move(p, 0, p->b);
     if (p->team != NULL)
@@ -261,6 +266,6 @@ bool tac_bounded_solve(struct tac_bounded *p)
     const double error = split(p);
     restart(p);
     const bool solved = iterate(p, error, columns);
-    go(p, p->y);
+    go(p, p->y, false);
     return solved;
 }

@@ -40,6 +40,8 @@ struct tac_bounded {
     double enough;                 /* likewise, after `patience` iterations */
     int64_t patience;
     int64_t iterations;            /* of all solves so far */
+    bool coarse;                   /* gradients need no more accuracy than directions */
+    bool rough;                    /* the last one ended at `enough` */
     double step;                   /* of an expansion */
     struct tac_bounded_team *team; /* borrowed; NULL: one rank has the whole problem, and finds the step */
 
@@ -73,8 +75,11 @@ enum tac_err tac_bounded_solve_together(struct tac_ctx *ctx, struct tac_bounded 
 
 /* Lists the columns of each body, and fills up with zeros. */
 void tac_bounded_list(struct tac_bounded *p);
-/* w = F y, of own bodies; out = F^T w. */
+/* w = F y, of own bodies; coarsely: terms are rounded to about 2^-47 of the largest at the body, which is enough for
+ * directions of steps, and takes half the time. */
 void tac_bounded_go(struct tac_bounded *p, const double *y);
+void tac_bounded_go_coarsely(struct tac_bounded *p, const double *y);
+/* out = F^T w */
 void tac_bounded_look(const struct tac_bounded *p, double *out);
 /* Splits the gradient into its free part, and the part that leads away from bounds. Returns the largest component of
  * their sum. reduced: the free part, as far as an expansion could follow it. */

@@ -33,8 +33,8 @@ static void list_entries(struct tac_bounded *p)
 
 void tac_bounded_list(struct tac_bounded *p)
 {
-    double *const all[] = {p->b,       p->lower, p->upper,   p->y,      p->gradient, p->direction,
-                           p->product, p->free,  p->chopped, p->reduced};
+    double *const all[] = {p->b,         p->lower,   p->upper, p->y,       p->gradient,
+                           p->direction, p->product, p->free,  p->chopped, p->reduced};
     list_entries(p);
     for (size_t k = p->columns; k % 4 != 0; k++)
         for (size_t a = 0; a < sizeof all / sizeof *all; a++)
@@ -67,6 +67,43 @@ TAC_FOUR_INLINE tac_four sum_terms(const double *term, size_t n, const struct ta
     for (size_t k = 0; k < n; k++)
         tac_even_add(&sum, tac_even_load(term + 4 * k), scale);
     return tac_four_select(most->finite, tac_even_round(&sum, e), tac_even_all(NAN));
+}
+
+/* The sums of terms that are rounded to multiples of a part of the largest that is so small, 2^-(51 - bits), that no
+ * sum of as many numbers is rounded. What is not finite stays so. */
+TAC_FOUR_INLINE tac_four sum_coarsely(const double *term, size_t n, tac_four most)
+{
+    const tac_four_mask lift = {1, 1, 1, 1};
+    long long bits = 1;
+    while (n >> bits > 0)
+        bits++;
+    const tac_four round = tac_even_power(tac_even_exponent(most) + lift * (1 + bits)) * tac_even_all(1.5);
+    tac_four sum = tac_even_all(0);
+    for (size_t k = 0; k < n; k++)
+        sum += tac_even_load(term + 4 * k) + round - round;
+    return sum;
+}
+
+TAC_VERSIONS void tac_bounded_go_coarsely(struct tac_bounded *p, const double *y)
+{
+    double term[4 * TAC_EVEN_MOST];
+    const size_t own = p->team != NULL ? p->team->own : p->bodies;
+    for (size_t b = 0; b < own; b++) {
+        const size_t n = p->start[b + 1] - p->start[b];
+        const double *pack = p->pack + 4 * p->start[b];
+        const uint32_t *entry = p->entry + p->start[b];
+        tac_four most = tac_even_all(0);
+        if (n > TAC_EVEN_MOST) {
+            sum_many(p, b, y);
+            continue;
+        }
+        for (size_t k = 0; k < n; k++) {
+            const tac_four t = tac_even_load(pack + 4 * k) * tac_even_all(y[entry[k]]);
+            tac_even_store(term + 4 * k, t);
+            most = tac_even_larger(tac_even_size(t), most);
+        }
+        tac_even_store(p->w + 4 * b, sum_coarsely(term, n, most));
+    }
 }
 
 TAC_VERSIONS void tac_bounded_go(struct tac_bounded *p, const double *y)
@@ -138,14 +175,12 @@ TAC_VERSIONS double tac_bounded_split(struct tac_bounded *p)
         const tac_four lower = tac_even_load(p->lower + k), upper = tac_even_load(p->upper + k);
         const tac_four_mask low = y <= lower, high = y >= upper;
         const tac_four free = tac_four_select(low | high, zero, g);
-        const tac_four chopped =
-            tac_four_select(low, tac_four_select(high, zero, smaller(g, zero)),
-                            tac_four_select(high, tac_even_larger(g, zero), zero));
+        const tac_four chopped = tac_four_select(low, tac_four_select(high, zero, smaller(g, zero)),
+                                                 tac_four_select(high, tac_even_larger(g, zero), zero));
         const tac_four down = smaller((y - lower) * rate, g), up = tac_even_larger((y - upper) * rate, g);
         tac_even_store(p->free + k, free);
         tac_even_store(p->chopped + k, chopped);
-        tac_even_store(p->reduced + k,
-                       tac_four_select(free > zero, down, tac_four_select(free < zero, up, zero)));
+        tac_even_store(p->reduced + k, tac_four_select(free > zero, down, tac_four_select(free < zero, up, zero)));
         most = tac_even_larger(tac_even_size(free + chopped), most);
     }
     return largest(most);
@@ -167,8 +202,8 @@ TAC_VERSIONS void tac_bounded_follow(struct tac_bounded *p, double length)
 {
     for (size_t k = 0; k < p->columns; k += 4) {
         move_four(p, k, length, p->direction);
-        tac_even_store(p->gradient + k, tac_even_load(p->gradient + k) -
-                                            tac_even_all(length) * tac_even_load(p->product + k));
+        tac_even_store(p->gradient + k,
+                       tac_even_load(p->gradient + k) - tac_even_all(length) * tac_even_load(p->product + k));
     }
 }
 

@@ -9,7 +9,7 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PER_ROW = 5 };
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 100, PER_ROOT = 2, PER_ROW = 5, MANY = 400 };
 
 /* ---- life ---- */
 
@@ -90,7 +90,9 @@ static struct tac_column column_of(const struct tac_instant *in, const struct ta
     return c;
 }
 
-static enum tac_err solve(struct tac_instant *in, bool friction)
+/* After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
+ * row; a support takes no more than what forces give in half a step, and the next step takes what it leaves. */
+static enum tac_err solve(struct tac_instant *in, bool support)
 {
     struct tac_bounded *p = &in->problem;
     double most = 0;
@@ -98,7 +100,9 @@ static enum tac_err solve(struct tac_instant *in, bool friction)
         most = fmax(most, fabs(p->b[k]));
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
     p->enough = in->slack > 1 ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
-    p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
+    p->coarse = in->slack > 1;
+    p->patience = PATIENCE + (support || p->columns > MANY ? (int64_t)(PER_ROOT * sqrt((double)p->columns))
+                                                           : PER_ROW * (int64_t)p->columns);
     const int64_t before = p->iterations;
     bool solved;
     if (in->deal.together && p->columns > in->deal.limit) {
@@ -248,7 +252,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
         for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
             write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
     }
-    TAC_TRY(solve(in, columns > n));
+    TAC_TRY(solve(in, true));
     columns = n;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
@@ -510,7 +514,7 @@ static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n
         most = fmax(most, in->row[list[k]].lambda);
         in->second[list[k]] = in->row[list[k]].lambda;
     }
-    return change <= TAC_SETTLED * most;
+    return change <= (in->problem.rough ? ENOUGH : TAC_SETTLED) * most;
 }
 
 /* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a

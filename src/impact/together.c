@@ -29,7 +29,7 @@ static int32_t first_body(const struct tac_column *c)
 
 static void free_cut(struct cut *cut)
 {
-    void *const owned[] = {cut->owner, cut->begin, cut->columns,     cut->column_begin, cut->parts, cut->part_begin,
+    void *const owned[] = {cut->owner, cut->begin, cut->columns,     cut->column_begin, cut->parts,  cut->part_begin,
                            cut->local, cut->id,    cut->ghost_owner, cut->from,         cut->message};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
@@ -126,6 +126,7 @@ static void fill_share(const struct cut *cut, const struct tac_bounded *p, struc
     }
     share->tolerance = p->tolerance;
     share->enough = p->enough;
+    share->coarse = p->coarse;
     share->patience = p->patience;
     share->iterations = p->iterations;
     share->step = p->step;
@@ -145,6 +146,7 @@ static enum tac_err gather(const struct cut *cut, const struct tac_bounded *shar
     for (size_t k = 0; k < p->columns; k++)
         p->y[k] = cut->message[next[cut->owner[first_body(&p->column[k])]]++];
     p->iterations = share->iterations;
+    p->rough = share->rough;
     return TAC_OK;
 }
 
