@@ -64,45 +64,38 @@ void tac_bounded_free(struct tac_bounded *p)
 
 static void combine(struct tac_bounded *p, void *value, int count, MPI_Datatype type, MPI_Op op)
 {
-    if (p->team != NULL && !p->team->err)
+    if (!p->team->err)
         p->team->err = tac_over_ranks(p->team->ctx, value, count, type, op);
 }
 
-/* Two dot products of columns, or one (c NULL). */
-static void dot_columns(struct tac_bounded *p, const double *a, const double *b, const double *c, const double *d,
-                        double out[2])
-{
-    const double *const side[2][2] = {{a, b}, {c, d}};
-    const int n = c != NULL ? 2 : 1;
-    double most[2] = {0, 0};
-    int64_t limb[2][TAC_EVEN_LIMBS] = {{0}};
-    for (int k = 0; k < n && p->team == NULL; k++)
-        out[k] = tac_dot_evenly(side[k][0], side[k][1], p->columns);
-    if (p->team == NULL)
-        return;
-    for (int k = 0; k < n; k++)
-        most[k] = tac_even_largest(side[k][0], side[k][1], p->team->mine);
-    combine(p, most, n, MPI_DOUBLE, MPI_MAX);
-    for (int k = 0; k < n; k++)
-        if (most[k] < INFINITY)
-            tac_even_limbs(side[k][0], side[k][1], p->team->mine, most[k], limb[k]);
-    combine(p, limb, n * TAC_EVEN_LIMBS, MPI_INT64_T, MPI_SUM);
-    for (int k = 0; k < n; k++)
-        out[k] = most[k] < INFINITY ? tac_even_value(most[k], limb[k]) : NAN;
-}
+enum { MOST_DOTS = 3 };
 
-static double square_w(struct tac_bounded *p)
+struct dot {
+    const double *a, *b;
+    size_t n;
+};
+
+/* Dot products, and the largest of a number of each rank, *most. */
+static void add_up(struct tac_bounded *p, int count, const struct dot *dot, double *most, double *out)
 {
-    if (p->team == NULL)
-        return tac_dot_evenly(p->w, p->w, 4 * p->bodies);
-    double most = tac_even_largest(p->w, p->w, 4 * p->team->own);
-    int64_t limb[TAC_EVEN_LIMBS] = {0};
-    combine(p, &most, 1, MPI_DOUBLE, MPI_MAX);
-    if (!(most < INFINITY))
-        return NAN;
-    tac_even_limbs(p->w, p->w, 4 * p->team->own, most, limb);
-    combine(p, limb, TAC_EVEN_LIMBS, MPI_INT64_T, MPI_SUM);
-    return tac_even_value(most, limb);
+    double size[MOST_DOTS + 1] = {0};
+    int64_t limb[MOST_DOTS][TAC_EVEN_LIMBS] = {{0}};
+    if (p->team == NULL) {
+        for (int k = 0; k < count; k++)
+            out[k] = tac_dot_evenly(dot[k].a, dot[k].b, dot[k].n);
+        return;
+    }
+    for (int k = 0; k < count; k++)
+        size[k] = tac_even_largest(dot[k].a, dot[k].b, dot[k].n);
+    size[count] = *most;
+    combine(p, size, count + 1, MPI_DOUBLE, MPI_MAX);
+    for (int k = 0; k < count; k++)
+        if (size[k] < INFINITY)
+            tac_even_limbs(dot[k].a, dot[k].b, dot[k].n, size[k], limb[k]);
+    combine(p, limb, count * TAC_EVEN_LIMBS, MPI_INT64_T, MPI_SUM);
+    for (int k = 0; k < count; k++)
+        out[k] = size[k] < INFINITY ? tac_even_value(size[k], limb[k]) : NAN;
+    *most = size[count];
 }
 
 static void go(struct tac_bounded *p, const double *y, bool coarsely)
@@ -115,18 +108,24 @@ static void go(struct tac_bounded *p, const double *y, bool coarsely)
         tac_nodes_halo_refresh(p->team->halo, p->w, 4 * sizeof *p->w);
 }
 
-static double split(struct tac_bounded *p)
+static size_t counted(const struct tac_bounded *p)
 {
-    double most = tac_bounded_split(p);
-    combine(p, &most, 1, MPI_DOUBLE, MPI_MAX);
-    return most;
+    return p->team != NULL ? p->team->mine : p->columns;
 }
 
-static double longest(struct tac_bounded *p, bool leaving)
+/* Splits the gradient, and measures its parts. Returns the largest component. *turn: free times product, unless it is
+ * NULL. */
+static double split(struct tac_bounded *p, double *turn)
 {
-    double least = tac_bounded_longest(p, leaving);
-    combine(p, &least, 1, MPI_DOUBLE, MPI_MIN);
-    return least;
+    const size_t n = counted(p);
+    const struct dot dot[MOST_DOTS] = {{p->chopped, p->chopped, n}, {p->reduced, p->free, n}, {p->free, p->product, n}};
+    double error = tac_bounded_split(p), out[MOST_DOTS];
+    add_up(p, turn != NULL ? 3 : 2, dot, &error, out);
+    p->square_of_chopped = out[0];
+    p->reduced_free = out[1];
+    if (turn != NULL)
+        *turn = out[2];
+    return error;
 }
 
 /* ---- steps ---- */
@@ -160,18 +159,20 @@ static void begin_gradient(struct tac_bounded *p)
         p->gradient[k] -= p->b[k];
 }
 
-/* Sets product = F^T F direction. Returns the length of the step to the minimum along -direction; NAN if F does not
- * change along it. */
-static double measure(struct tac_bounded *p)
+/* Sets product = F^T F direction, and the longest step that keeps the bounds. Returns the length of the step to the
+ * minimum along -direction; NAN if F does not change along it. */
+static double measure(struct tac_bounded *p, bool leaving)
 {
-    double along[2];
+    double out[2];
     go(p, p->direction, true);
     tac_bounded_look(p, p->product);
-    p->square_of_move = square_w(p);
-    if (!(p->square_of_move > 0))
-        return NAN;
-    dot_columns(p, p->gradient, p->direction, NULL, NULL, along);
-    return along[0] / p->square_of_move;
+    double shortest = -tac_bounded_longest(p, leaving);
+    const struct dot dot[2] = {{p->w, p->w, 4 * (p->team != NULL ? p->team->own : p->bodies)},
+                               {p->gradient, p->direction, counted(p)}};
+    add_up(p, 2, dot, &shortest, out);
+    p->longest = -shortest;
+    p->square_of_move = out[0];
+    return out[0] > 0 ? out[1] / out[0] : NAN;
 }
 
 static void restart(struct tac_bounded *p)
@@ -182,20 +183,18 @@ static void restart(struct tac_bounded *p)
 /* A step of conjugate gradients, or as much of it as the bounds allow, and then an expansion. */
 static double descend(struct tac_bounded *p, double length)
 {
-    const double most = longest(p, false);
-    double error, turn[2];
-    if (length <= most) {
+    double error, turn;
+    if (length <= p->longest) {
         tac_bounded_follow(p, length);
-        error = split(p);
-        dot_columns(p, p->free, p->product, NULL, NULL, turn);
-        tac_bounded_turn(p, turn[0] / p->square_of_move);
+        error = split(p, &turn);
+        tac_bounded_turn(p, turn / p->square_of_move);
         return error;
     }
-    tac_bounded_follow(p, most);
+    tac_bounded_follow(p, p->longest);
     (void)tac_bounded_split(p);
     tac_bounded_move(p, p->step, p->free);
     begin_gradient(p);
-    error = split(p);
+    error = split(p, NULL);
     restart(p);
     return error;
 }
@@ -204,12 +203,11 @@ static double descend(struct tac_bounded *p, double length)
 static double leave(struct tac_bounded *p)
 {
     memcpy(p->direction, p->chopped, p->columns * sizeof *p->chopped);
-    const double length = measure(p);
+    const double length = measure(p, true);
     if (!(length > 0))
         return NAN;
-    const double most = longest(p, true);
-    tac_bounded_follow(p, length < most ? length : most);
-    const double error = split(p);
+    tac_bounded_follow(p, length < p->longest ? length : p->longest);
+    const double error = split(p, NULL);
     restart(p);
     return error;
 }
@@ -221,10 +219,9 @@ static bool iterate(struct tac_bounded *p, double error, size_t columns)
         if (round >= most)
             return false;
         p->iterations++;
-        double length = NAN, part[2];
-        dot_columns(p, p->chopped, p->chopped, p->reduced, p->free, part);
-        if (part[0] <= part[1])
-            length = measure(p);
+        double length = NAN;
+        if (p->square_of_chopped <= p->reduced_free)
+            length = measure(p, false);
         error = length > 0 ? descend(p, length) : leave(p);
         if (!(error >= 0) || (p->team != NULL && p->team->err))
             return false;
@@ -263,7 +260,7 @@ bool tac_bounded_solve(struct tac_bounded *p)
     } else
         p->step = step_of(p);
     begin_gradient(p);
-    const double error = split(p);
+    const double error = split(p, NULL);
     restart(p);
     const bool solved = iterate(p, error, columns);
     go(p, p->y, false);

@@ -54,6 +54,8 @@ struct tac_bounded {
     double *pack;          /* (2 columns, 4): g of each entry */
     double *term;          /* (2 columns) */
     double square_of_move; /* |F direction|^2 */
+    double longest;        /* step along the direction that keeps the bounds */
+    double square_of_chopped, reduced_free;
 };
 
 /* Local. Makes room. */

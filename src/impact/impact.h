@@ -5,7 +5,7 @@
  * touches on it. Pairs for which this fails become rows, and the step begins again.
  *
  * A rank holds its own vertices, and as ghosts those that its pairs reach. It looks at the pairs whose lowest vertex it
- * owns, and makes their rows. All ranks get all rows, and solve the same problems. No sum over rows depends on their
+ * owns, and makes their rows. All ranks get all rows, and deal their islands. No sum over rows depends on their
  * order, so no bit depends on the ranks.
  *
  * The state at the end of a step consists of positions, velocities, the places at which scripts caught their vertices,

@@ -49,8 +49,8 @@ def case(folder, seed):
         code, text = call("run", *words, "-o", os.path.join(folder, name), "--quiet", "--record", **how)
         must(code == 0, "seed %d, %s: exit code %d" % (seed, name, code), text)
 
-    def same(name):
-        code, text = call("diff", os.path.join(folder, "one"), os.path.join(folder, name))
+    def same(name, one="one"):
+        code, text = call("diff", os.path.join(folder, one), os.path.join(folder, name))
         must(code == 0, "seed %d: one rank and %s differ" % (seed, name), text)
 
     def proven(name):
@@ -68,8 +68,10 @@ def case(folder, seed):
     code, text = call("run", "--restart", os.path.join(folder, "restarted"), "--quiet", "--record", ranks=other)
     must(code == 0, "seed %d: restart: exit code %d" % (seed, code), text)
     same("restarted")
-    run("giants", scene, "--overwrite", ranks=max(2, 5 - ranks), TACTUS_TEST_GIANT=random.Random(seed).choice(["3", "9", "40"]))
-    same("giants")
+    short = ("--set", "time.end=0.16", "--overwrite")
+    run("short", scene, *short)
+    run("giants", scene, *short, ranks=max(2, 5 - ranks), TACTUS_TEST_GIANT=random.Random(seed).choice(["9", "40"]))
+    same("giants", "short")
     if os.environ.get("TACTUS_OTHER"):
         run("other", scene, "--overwrite", TACTUS=os.environ["TACTUS_OTHER"])
         same("other")
