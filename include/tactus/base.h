@@ -73,6 +73,7 @@ struct tac_hooks {
     double skin;            /* implicit: factor of the skin of the list of candidates */
     int rough;              /* implicit: how many derivatives of the barrier are left out */
     int64_t spill_bytes;    /* how many bytes of breakpoints stay in memory */
+    int64_t giant;          /* impact: all ranks solve an island of more rows */
     int64_t spread_from;    /* a scene with this many vertices and elements counts as large */
     uint64_t migrate;       /* seed of random owners that vertices get at every commit; 0: none */
     uint64_t delay_seed;    /* seed of random delays before a rank sends */

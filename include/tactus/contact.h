@@ -26,7 +26,7 @@ struct tac_contact {
     double normal[3];              /* unit: from the second primitive to the first */
     double gap;                    /* m: distance less both radii */
     double force;     /* N: the force of the layers at this distance, along the normal, without friction and without
-                         restitution */
+                         restitution; of the integrator for impact the mean over the last step, with restitution */
     double weight[4]; /* of the vertices: the first primitive's nearest point, and minus the second's; unused: 0 */
 };
 

@@ -30,6 +30,7 @@ void tac_hooks_read(struct tac_hooks *hooks)
                                 .skin = real("TACTUS_TEST_SKIN"),
                                 .rough = (int)whole("TACTUS_TEST_ROUGH"),
                                 .spill_bytes = whole("TACTUS_TEST_SPILL"),
+                                .giant = whole("TACTUS_TEST_GIANT"),
                                 .spread_from = whole("TACTUS_TEST_SPREAD"),
                                 .migrate = (uint64_t)whole("TACTUS_TEST_MIGRATE"),
                                 .distributes_small = yes("TACTUS_TEST_DEAL"),

@@ -6,7 +6,7 @@
  * touches on it. Pairs for which this fails become rows, and the step begins again.
  *
  * A rank holds its own vertices, and as ghosts those that its pairs reach. It looks at the pairs whose lowest vertex it
- * owns, and makes their rows. All ranks get all rows, and solve the same problems. No sum over rows depends on their
+ * owns, and makes their rows. All ranks get all rows, and deal their islands. No sum over rows depends on their
  * order, so no bit depends on the ranks.
  *
  * The state at the end of a step consists of positions, velocities, the places at which scripts caught their vertices,
@@ -40,6 +40,12 @@ struct tac_impact_pair {
     double radius, thickness; /* m */
     bool active;              /* is a row */
     bool safe;                /* keeps apart with the displacements sim->proven of its vertices */
+};
+
+/* What a row has pushed along its normal in the last step. */
+struct tac_impact_pushed {
+    uint64_t key;
+    double impulse; /* N s */
 };
 
 struct tac_impact_script {
@@ -142,6 +148,10 @@ struct tac_impact {
     double *proven;         /* owned, (count, 3): displacements of the last proof, m */
     struct tac_impact_search search;
     struct tac_impact_active active;
+    struct {
+        size_t count, capacity;
+        struct tac_impact_pushed *row; /* owned: of all ranks, ascending by key */
+    } pushed;
     bool has_warned; /* of what is jammed */
 
     struct {
@@ -248,6 +258,11 @@ enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);
+/* impact_pushes.c. Local. begin: a step begins; enter: adds the impulses of a part; force: the mean force of a pair
+ * over the last step, N. */
+void tac_impact_pushes_begin(struct tac_impact *sim);
+enum tac_err tac_impact_pushes_enter(struct tac_impact *sim);
+double tac_impact_pushes_force(const struct tac_impact *sim, uint64_t key);
 /* Local. The energy of a vertex leaves the sums when a motion catches it, and comes back when it is released. */
 void tac_impact_hand_over(struct tac_impact *sim, tac_lid v, bool caught);
 

@@ -174,6 +174,7 @@ enum tac_err tac_impact_contacts(struct tac_impact *sim, struct tac_contact **ou
         struct tac_contact *c = &(*out)[(*count)++];
         tac_contact_make(p->type, p->key, p->v, sim->scene->mesh->vertex_body, (const double(*)[3])x, &near, p->radius,
                          c);
+        c->force = tac_impact_pushes_force(sim, p->key);
         for (int i = 0; i < 4; i++)
             c->vertex[i] = i < c->vertex_count ? tac_scene_id(sim->scene, p->v[i]) : -1;
     }

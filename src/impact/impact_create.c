@@ -21,6 +21,7 @@ void tac_impact_destroy(struct tac_impact **out)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
     free(sim->id);
+    free(sim->pushed.row);
     tac_impact_ghosts_destroy(sim);
     free(sim);
     *out = NULL;
@@ -79,6 +80,7 @@ enum tac_err tac_impact_create(struct tac_ctx *ctx, struct tac_scene *scene, str
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
     sim->active.instant.ctx = ctx;
+    sim->active.instant.dealt = true;
     sim->active.instant.rule = scene->settings->impact;
     TAC_TRY(tac_agree(ctx, take_scene(sim, scene)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));

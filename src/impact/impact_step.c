@@ -147,9 +147,7 @@ static enum tac_err support(struct tac_impact *sim, const double *from, double *
         to[c] = from[c] + half * a->a[c];
     a->instant.fastest = sim->part.supported;
     a->instant.v = to;
-    for (size_t i = 0; i < a->instant.all.count; i++)
-        if (!again || !tac_instant_is_elastic(&a->instant, i))
-            TAC_TRY(tac_instant_support(&a->instant, i, again));
+    TAC_TRY(tac_instant_support(&a->instant, again));
 done:
     a->instant.v = a->v;
     sim->last_step.part_s[1] += tac_wall_s() - begin_s;
@@ -279,6 +277,7 @@ static enum tac_err commit(struct tac_impact *sim)
     TAC_TRY(finish_velocities(sim));
     tac_impact_enter_loads(sim);
     enter_pushes(sim);
+    TAC_TRY(tac_agree(sim->ctx, tac_impact_pushes_enter(sim)));
     for (tac_lid v = 0; v < sim->owned; v++)
         for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3 && !tac_impact_is_rigid(sim, v); c++) {
             sim->x[c] += sim->p[c];
@@ -416,6 +415,7 @@ enum tac_err tac_impact_step(struct tac_impact *sim, tac_time limit)
     memset(&sim->last_step, 0, sizeof sim->last_step);
     in->reflections = in->jammed = in->iterations = 0;
     in->largest = 0;
+    tac_impact_pushes_begin(sim);
     TAC_TRY(do_parts(sim, to));
     sim->step++;
     sim->now = to;

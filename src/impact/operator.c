@@ -9,7 +9,7 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 200, PATIENCE_OF_TURNS = 1000, PER_ROW = 5 };
+enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 100, PATIENCE_OF_TURNS = 1000, PER_ROOT = 2, PER_ROW = 5, MANY = 400 };
 
 /* ---- life ---- */
 
@@ -40,6 +40,7 @@ enum tac_err tac_instant_islands(struct tac_instant *in)
     for (size_t i = 0; i < in->all.count; i++)
         if (in->all.begin[i + 1] - in->all.begin[i] > in->largest)
             in->largest = in->all.begin[i + 1] - in->all.begin[i];
+    TAC_TRY(tac_instant_deal(in));
 done:
     return err;
 }
@@ -49,6 +50,7 @@ void tac_instant_free(struct tac_instant *in)
     tac_islands_free(&in->all);
     tac_islands_free(&in->part);
     tac_bounded_free(&in->problem);
+    tac_deal_free(&in->deal);
     void *const owned[] = {in->local, in->global, in->start, in->other, in->violated, in->first, in->second};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
@@ -63,8 +65,7 @@ static int32_t body_of(const struct tac_impact_row *row, int i)
     return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
 }
 
-/* Numbers the bodies of the rows, and leaves in->local empty again. Returns how many they are. */
-static size_t number_bodies(struct tac_instant *in, const uint32_t *list, size_t n)
+size_t tac_instant_number(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     size_t bodies = 0;
     for (size_t k = 0; k < n; k++)
@@ -78,7 +79,7 @@ static size_t number_bodies(struct tac_instant *in, const uint32_t *list, size_t
     return bodies;
 }
 
-static void forget_bodies(struct tac_instant *in, size_t bodies)
+void tac_instant_forget(struct tac_instant *in, size_t bodies)
 {
     for (size_t b = 0; b < bodies; b++)
         in->local[in->global[b]] = -1;
@@ -87,14 +88,17 @@ static void forget_bodies(struct tac_instant *in, size_t bodies)
 static struct tac_column column_of(const struct tac_instant *in, const struct tac_impact_row *row)
 {
     struct tac_column c;
-    for (int i = 0; i < TAC_COLUMN_BODIES; i++)
+    for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
         c.body[i] = body_of(row, i) >= 0 ? in->local[body_of(row, i)] : -1;
-    memcpy(c.g, row->g, sizeof row->g);
-    memcpy(c.g + 2, row->round, sizeof row->round);
+        memcpy(c.g[i], i < 2 ? row->g[i] : row->round[i - 2], sizeof row->g[0]);
+        c.g[i][3] = 0;
+    }
     return c;
 }
 
-static enum tac_err solve(struct tac_instant *in, bool friction)
+/* After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
+ * row; a support takes no more than what forces give in half a step, and the next step takes what it leaves. */
+static enum tac_err solve(struct tac_instant *in, bool support)
 {
     struct tac_bounded *p = &in->problem;
     double most = 0;
@@ -102,11 +106,19 @@ static enum tac_err solve(struct tac_instant *in, bool friction)
         most = fmax(most, fabs(p->b[k]));
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
     p->enough = in->lossy ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
-    p->patience = PATIENCE + (friction ? (int64_t)p->columns / 2 : PER_ROW * (int64_t)p->columns);
+    p->coarse = in->slack > 1;
+    p->patience = PATIENCE + (support || p->columns > MANY ? (int64_t)(PER_ROOT * sqrt((double)p->columns))
+                                                           : PER_ROW * (int64_t)p->columns);
     if (in->turns)
         p->patience = PATIENCE_OF_TURNS + (int64_t)p->columns / 2;
     const int64_t before = p->iterations;
-    const bool solved = tac_bounded_solve(p);
+    bool solved;
+    if (in->deal.together && p->columns > in->deal.limit) {
+        const enum tac_err err = tac_bounded_solve_together(in->ctx, p, &in->deal.share, &solved);
+        if (err)
+            return err;
+    } else
+        solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
     return solved ? TAC_OK
                   : tac_fail(in->ctx, TAC_ERR_RUN,
@@ -119,7 +131,7 @@ enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, siz
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
-    const size_t bodies = number_bodies(in, list, n);
+    const size_t bodies = tac_instant_number(in, list, n);
     TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
     for (size_t k = 0; k < n; k++) {
         const struct tac_impact_row *row = &in->row[list[k]];
@@ -131,7 +143,7 @@ enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, siz
     }
     TAC_TRY(solve(in, false));
 done:
-    forget_bodies(in, bodies);
+    tac_instant_forget(in, bodies);
     return err;
 }
 
@@ -139,7 +151,7 @@ void tac_instant_push(const struct tac_instant *in, double scale, double *v)
 {
     for (size_t b = 0; b < in->problem.bodies; b++)
         for (size_t k = 0; k < 3; k++)
-            v[3 * (size_t)in->global[b] + k] += scale * in->problem.w[3 * b + k];
+            v[3 * (size_t)in->global[b] + k] += scale * in->problem.w[4 * b + k];
 }
 
 /* ---- friction ---- */
@@ -207,6 +219,23 @@ static void write_friction(struct tac_instant *in, const struct tac_impact_row *
     p->y[k] = fmin(fmax(row->slide[which], -limit), limit);
 }
 
+/* Does nothing of the rows move or push out of a plane x, y or z = const? Then friction is along one direction. What
+ * turns may leave a plane. */
+static bool is_flat(const struct tac_instant *in, const uint32_t *list, size_t n, const double *v)
+{
+    bool flat[3] = {!in->turns, !in->turns, !in->turns};
+    for (size_t k = 0; k < n; k++) {
+        const struct tac_impact_row *row = &in->row[list[k]];
+        for (size_t c = 0; c < 3; c++)
+            for (int i = 0; i < 2; i++)
+                flat[c] = flat[c] && row->n[c] == 0 && row->other[c] == 0 &&
+                          (row->body[i] < 0 || v[3 * (size_t)row->body[i] + c] == 0);
+        if (!(flat[0] || flat[1] || flat[2]))
+            return false;
+    }
+    return true;
+}
+
 static double limit_of(const struct tac_instant *in, uint32_t row)
 {
     return in->row[row].rubs ? in->row[row].friction * in->second[row] : 0;
@@ -219,8 +248,10 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
-    const size_t bodies = number_bodies(in, list, n);
+    const size_t bodies = tac_instant_number(in, list, n);
     size_t columns = n;
+    if (directions > 1 && is_flat(in, list, n, v))
+        directions = 1;
     for (size_t k = 0; k < n; k++)
         columns += limit_of(in, list[k]) > 0 ? (size_t)directions : 0;
     TAC_TRY(tac_bounded_begin(in->ctx, p, columns, bodies));
@@ -235,7 +266,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
         for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
             write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
     }
-    TAC_TRY(solve(in, columns > n));
+    TAC_TRY(solve(in, true));
     columns = n;
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
@@ -244,7 +275,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
             row->slide[i] = i < directions && limit_of(in, list[k]) > 0 ? p->y[columns++] : 0;
     }
 done:
-    forget_bodies(in, bodies);
+    tac_instant_forget(in, bodies);
     return err;
 }
 
@@ -295,7 +326,7 @@ static enum tac_err reflect_component(struct tac_instant *in, const uint32_t *li
     enum tac_err err;
     const struct tac_bounded *p = &in->problem;
     TAC_TRY(tac_instant_solve(in, list, n, in->v, 2));
-    const double square = tac_dot_evenly(p->w, p->w, 3 * p->bodies);
+    const double square = tac_dot_evenly(p->w, p->w, 4 * p->bodies);
     if (!(square > 0))
         goto done;
     /* b is -2 (G^T v + u); the scale is 1 but for the residual, and with it no energy changes. */
@@ -485,27 +516,30 @@ done:
     return err;
 }
 
-enum tac_err tac_instant_strike(struct tac_instant *in)
+static enum tac_err strike_island(struct tac_instant *in, size_t i)
 {
     enum tac_err err = TAC_OK;
-    memcpy(in->start, in->v, 3 * in->bodies * sizeof *in->v);
-    for (size_t i = 0; i < in->all.count; i++) {
-        const uint32_t *list = in->all.order + in->all.begin[i];
-        const size_t n = in->all.begin[i + 1] - in->all.begin[i];
-        for (size_t k = 0; k < n; k++) {
-            in->row[list[k]].lambda = 0;
-            in->first[list[k]] = in->second[list[k]] = 0;
-        }
-        forget_friction(in, list, n);
-        choose_slack(in, list, n);
-        if (find_violated(in, list, n, 0) == 0)
-            continue;
-        TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
-                                                        : tac_instant_strike_otherwise(in, i));
-        TAC_TRY(rub(in, list, n));
+    const uint32_t *list = in->all.order + in->all.begin[i];
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i];
+    for (size_t k = 0; k < n; k++) {
+        in->row[list[k]].lambda = 0;
+        in->first[list[k]] = in->second[list[k]] = 0;
     }
+    forget_friction(in, list, n);
+    choose_slack(in, list, n);
+    if (find_violated(in, list, n, 0) == 0)
+        return TAC_OK;
+    TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
+                                                    : tac_instant_strike_otherwise(in, i));
+    TAC_TRY(rub(in, list, n));
 done:
     return err;
+}
+
+enum tac_err tac_instant_strike(struct tac_instant *in)
+{
+    memcpy(in->start, in->v, 3 * in->bodies * sizeof *in->v);
+    return tac_instant_each(in, strike_island);
 }
 
 /* ---- support ---- */
@@ -519,7 +553,7 @@ static bool settle_limits(struct tac_instant *in, const uint32_t *list, size_t n
         most = fmax(most, in->row[list[k]].lambda);
         in->second[list[k]] = in->row[list[k]].lambda;
     }
-    return change <= TAC_SETTLED * most;
+    return change <= (in->problem.rough && !in->turns ? ENOUGH : TAC_SETTLED) * most;
 }
 
 /* An island with rigid pieces in which a support leaves all slower than what counts as a rounding error rests: it would
@@ -545,7 +579,7 @@ static void rest(struct tac_instant *in, const uint32_t *list, size_t n)
 
 /* A slip that only weight would cause is the same for bodies that fall together, so friction is aimed at the slip of a
  * support without friction. */
-enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again)
+static enum tac_err support_island(struct tac_instant *in, size_t i, bool again)
 {
     enum tac_err err = TAC_OK;
     const uint32_t *list = in->all.order + in->all.begin[i];
@@ -575,12 +609,27 @@ done:
     return err;
 }
 
+static enum tac_err support_first(struct tac_instant *in, size_t i)
+{
+    return support_island(in, i, false);
+}
+
+static enum tac_err support_again(struct tac_instant *in, size_t i)
+{
+    return tac_instant_is_elastic(in, i) ? TAC_OK : support_island(in, i, true);
+}
+
+enum tac_err tac_instant_support(struct tac_instant *in, bool again)
+{
+    return tac_instant_each(in, again ? support_again : support_first);
+}
+
 /* The impulses of rows that are elastic and without friction. */
 enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i)
 {
     enum tac_err err;
     const uint32_t *list = in->all.order + in->all.begin[i];
-    const size_t n = in->all.begin[i + 1] - in->all.begin[i], bodies = number_bodies(in, list, n);
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i], bodies = tac_instant_number(in, list, n);
     struct tac_bounded *p = &in->problem;
     TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
     for (size_t k = 0; k < n; k++) {
@@ -590,6 +639,6 @@ enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i)
     tac_bounded_give(p);
     tac_instant_push(in, 1, in->v);
 done:
-    forget_bodies(in, bodies);
+    tac_instant_forget(in, bodies);
     return err;
 }

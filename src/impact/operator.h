@@ -19,8 +19,17 @@
 #include "impact/islands.h"
 #include <tactus/scene.h>
 
+/* Which rank solves each island (deal.c). */
+struct tac_deal {
+    size_t capacity, limit, giants; /* limit: an island of more rows, and a problem of more columns, is one of all */
+    int32_t *owner;                 /* owned, (islands): a rank, or -1: all */
+    bool together;                  /* all ranks work on the present island */
+    struct tac_bounded share;       /* of a problem that all solve */
+};
+
 struct tac_instant {
     struct tac_ctx *ctx; /* borrowed */
+    bool dealt;          /* calls are collective, and all ranks have the same rows and velocities */
     struct tac_impact_settings rule;
     size_t bodies, rows;
     double *v;                  /* borrowed, (bodies, 3): times the root of mass */
@@ -40,6 +49,7 @@ struct tac_instant {
 
     /* work, owned */
     struct tac_islands all, part; /* of all rows; of the rows that are violated */
+    struct tac_deal deal;
     struct tac_bounded problem;
     size_t body_capacity, row_capacity;
     int32_t *local;         /* (bodies): number in the problem, or -1 */
@@ -59,13 +69,14 @@ static inline bool tac_instant_violates(const struct tac_instant *in, const stru
     return tac_row_speed(row, in->v) + row->u < -(1e-12 * in->fastest + fmax(in->floor, slow) / row->s);
 }
 
-/* Local. Impact of all islands in which a row is violated: in->v becomes the velocities after it, and the rows get
- * their impulses, 0 in other islands. TAC_ERR_RUN: a problem was not solved. */
+/* Collective, if the islands are dealt. Impact of all islands in which a row is violated: in->v becomes the velocities
+ * after it, and the rows get their impulses, 0 in other islands. TAC_ERR_RUN: a problem was not solved. */
 enum tac_err tac_instant_strike(struct tac_instant *in);
 
-/* Local. Support of island i, with friction: in->v becomes the nearest velocities at which no row approaches.
- * again: the rows have the impulses of a support before this one, from which to start. */
-enum tac_err tac_instant_support(struct tac_instant *in, size_t i, bool again);
+/* Collective, if the islands are dealt. Support of all islands, with friction: in->v becomes the nearest velocities at
+ * which no row approaches. again: only in islands that lose energy; their rows have the impulses of a support before
+ * this one, from which to start. */
+enum tac_err tac_instant_support(struct tac_instant *in, bool again);
 
 /* Local. Gives in->v the impulses of the rows of island i once more. Friction has none. */
 enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i);
@@ -74,6 +85,18 @@ enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i);
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i);
 
 /* ---- parts, for this room ---- */
+
+/* deal.c. deal: local; decides which rank solves each of the present islands. each: collective, if they are dealt;
+ * calls `work` for all islands. */
+typedef enum tac_err tac_island_work(struct tac_instant *in, size_t island);
+enum tac_err tac_instant_deal(struct tac_instant *in);
+enum tac_err tac_instant_each(struct tac_instant *in, tac_island_work *work);
+void tac_deal_free(struct tac_deal *deal);
+
+/* Local. number: numbers the bodies of the rows: in->local and in->global; returns how many they are. forget: leaves
+ * in->local empty again. */
+size_t tac_instant_number(struct tac_instant *in, const uint32_t *list, size_t n);
+void tac_instant_forget(struct tac_instant *in, size_t bodies);
 
 /* Local. P(v, G, -u), of n rows, into in->problem. times: 2 for a reflection, P(2v, G, -2u); else 1. */
 enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times);

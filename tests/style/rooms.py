@@ -31,7 +31,7 @@ ROOMS = {
     "kds": ["broadphase"],
     "events": ["kds", "integrators"],
     "implicit": ["broadphase", "solve", "integrators"],
-    "impact": ["broadphase", "integrators"],
+    "impact": ["broadphase", "solve", "integrators"],
     "run": ["implicit", "impact", "events", "overlap"],
     "forecast": ["run"],
     "repair": ["run"],

@@ -23,8 +23,8 @@ CONSTANTS = {
 STRUCTS = {
     "tac_ctx": """MPI_Comm comm; int rank; int size; bool quiet; char error[2048]; int warnings; pointer warned;
                   pointer warned_user; bool torn; pointer added_elements; double hooks.patience_s; double hooks.lock_s;
-                  double hooks.skin; int hooks.rough; int64_t hooks.spill_bytes; int64_t hooks.spread_from;
-                  uint64_t hooks.migrate; uint64_t hooks.delay_seed; int hooks.delay_us; int hooks.fail_rank;
+                  double hooks.skin; int hooks.rough; int64_t hooks.spill_bytes; int64_t hooks.giant;
+                  int64_t hooks.spread_from; uint64_t hooks.migrate; uint64_t hooks.delay_seed; int hooks.delay_us; int hooks.fail_rank;
                   long hooks.fail_nth; bool hooks.distributes_small; bool hooks.everyone;""",
     "tac_scene_source": "pointer path; pointer text; pointer folder; pointer set; int set_count;",
     "tac_pilot_options": "double seconds; double until_s; pointer restart; pointer go_on; pointer user;",

@@ -110,6 +110,17 @@ def script(folder):
           (run.energy[-1]["work"], run.energy[-1]["defect"]), str([v[0] for v in run.v]))
 
 
+def tower(folder):
+    what = scene([points("balls", [[0, .055 + .105 * k, 0] for k in range(3)], .05), line("floor", (-1, 0), (1, 0))], .01, 1,
+                 gravity=[0, -9.81, 0], contact={"thickness": .01, "restitution": 0}, output={"contacts": True})
+    run = Run(folder, what)
+    with h5py.File(os.path.join(run.folder, "frames.h5")) as frames:
+        last = frames["frames"][sorted(frames["frames"])[-1]]
+        force, gap = sorted(last["contacts_force"][()]), last["contacts_gap"][()]
+    check(len(force) == 3 and all(abs(f - k * 9.81) < 1e-6 for f, k in zip(force, (1, 2, 3))) and min(gap) > 0,
+          "the contacts of a tower of three carry 1, 2 and 3 weights", str(force))
+
+
 def floor_of_triangles(folder):
     floor = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [2, 2], "cells": [20, 20]}}
     ball = points("ball", [[-.71, .055, -.33]], .05, velocity=[1, 0, .3])
@@ -122,7 +133,7 @@ def floor_of_triangles(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (slope, bounce, cradle, mirror, heap, script, floor_of_triangles):
+        for part in (slope, bounce, cradle, mirror, heap, script, tower, floor_of_triangles):
             part(folder)
     return bool(failures)
 

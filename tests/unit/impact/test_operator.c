@@ -227,11 +227,11 @@ static void test_support(void)
     v[0] = .4;
     v[1] = -1;
     in.fastest = 1;
-    CHECK(tac_instant_islands(&in) == TAC_OK && tac_instant_support(&in, 0, false) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_instant_islands(&in) == TAC_OK && tac_instant_support(&in, false) == TAC_OK, "%s", ctx.error);
     CHECK(fabs(v[0]) < 1e-12 && fabs(v[1]) < 1e-12, "holds: %g %g", v[0], v[1]);
     v[0] = 2;
     v[1] = -1;
-    CHECK(tac_instant_support(&in, 0, false) == TAC_OK, "%s", ctx.error);
+    CHECK(tac_instant_support(&in, false) == TAC_OK, "%s", ctx.error);
     CHECK(fabs(v[0] - 1.5) < 1e-12 && fabs(row[0].slide[0] - .5) < 1e-12, "slides: %g", v[0]);
 }
 
@@ -291,11 +291,34 @@ static void test_faces(void)
     }
 }
 
+/* A sum in parts, as several ranks make it, has the bits of the whole one; of few terms and of many. */
+static void test_parts(void)
+{
+    double a[1400], b[1400];
+    for (int i = 0; i < 1400; i++) {
+        a[i] = ((i * 7919) % 1409 - 704) * (i % 5 == 0 ? 3e-13 : .7);
+        b[i] = ((i * 31) % 101 - 50) / 3.;
+    }
+    for (size_t n = 3; n <= 1400; n = n < 40 ? n + 1 : n + 97)
+        for (size_t cut = 0; cut <= n; cut += 1 + n / 4) {
+            const double left = tac_even_largest(a, b, cut), right = tac_even_largest(a + cut, b + cut, n - cut);
+            const double most = fmax(left, right);
+            int64_t limb[TAC_EVEN_LIMBS], more[TAC_EVEN_LIMBS];
+            tac_even_limbs(a, b, cut, most, limb);
+            tac_even_limbs(a + cut, b + cut, n - cut, most, more);
+            for (int k = 0; k < TAC_EVEN_LIMBS; k++)
+                limb[k] += more[k];
+            CHECK(tac_even_value(most, limb) == tac_dot_evenly(a, b, n), "%zu terms cut at %zu", n, cut);
+        }
+    CHECK(tac_even_largest((double[3]){1, NAN, 1}, b, 3) == INFINITY, "nan");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_SELF);
     test_sums();
+    test_parts();
     test_cradles();
     test_bernoulli();
     test_masses();

@@ -15,7 +15,7 @@ def check(ok, what, text=""):
 
 
 def call(*words, ranks=1, **environment):
-    """The exit code and the output of the program on so many ranks."""
-    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
+    """The exit code and the output of the program on so many ranks. TACTUS=...: of another one."""
+    words = (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [environment.get("TACTUS", TACTUS), *words]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
     return done.returncode, done.stdout
