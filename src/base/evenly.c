@@ -41,12 +41,12 @@ TAC_FOUR_INLINE void multiply(const double *a, const double *b, size_t at, size_
     if (b != NULL)
         b += at;
     for (size_t i = 0; i < whole; i += 4)
-        tac_even_store(out->term + i, b != NULL ? tac_even_load(a + i) * tac_even_load(b + i) : tac_even_load(a + i));
+        tac_four_store(out->term + i, b != NULL ? tac_four_load(a + i) * tac_four_load(b + i) : tac_four_load(a + i));
     out->n = whole;
     if (whole == count)
         return;
     out->n += 4;
-    tac_even_store(out->term + whole, tac_even_all(0));
+    tac_four_store(out->term + whole, tac_four_all(0));
     for (size_t i = whole; i < count; i++)
         out->term[i] = b != NULL ? a[i] * b[i] : a[i];
 }
@@ -56,7 +56,7 @@ TAC_FOUR_INLINE double largest(const struct block *b, double most)
 {
     struct tac_even_most m = TAC_EVEN_NONE;
     for (size_t i = 0; i < b->n; i += 4)
-        tac_even_meet(&m, tac_even_load(b->term + i));
+        tac_even_meet(&m, tac_four_load(b->term + i));
     for (int k = 0; k < 4; k++) {
         most = m.most[k] > most ? m.most[k] : most;
         most = m.finite[k] != 0 ? most : INFINITY;
@@ -72,9 +72,9 @@ struct halves {
 /* scale: 2^(40 - e) */
 TAC_FOUR_INLINE struct halves add_block(const struct block *b, double scale)
 {
-    struct tac_even_sum sum = {tac_even_all(0), tac_even_all(0)};
+    struct tac_even_sum sum = {tac_four_all(0), tac_four_all(0)};
     for (size_t i = 0; i < b->n; i += 4)
-        tac_even_add(&sum, tac_even_load(b->term + i), tac_even_all(scale));
+        tac_even_add(&sum, tac_four_load(b->term + i), tac_four_all(scale));
     return (struct halves){sum.high[0] + sum.high[1] + (sum.high[2] + sum.high[3]),
                            sum.low[0] + sum.low[1] + (sum.low[2] + sum.low[3])};
 }

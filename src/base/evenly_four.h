@@ -11,27 +11,11 @@
 #define TACTUS_BASE_EVENLY_FOUR_H
 
 #include "base/four.h"
-#include <string.h>
 
 enum { TAC_EVEN_HALF = 40, TAC_EVEN_LOWEST = -900, TAC_EVEN_MOST = 1024 };
 
 /* x + ROUND - ROUND is x rounded to a whole number, halves to even, for |x| < 2^51. */
 #define TAC_EVEN_ROUND 0x1.8p52
-
-TAC_FOUR_INLINE tac_four tac_even_load(const double *at)
-{
-    tac_four x;
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-TAC_FOUR_INLINE void tac_even_store(double *at, tac_four x)
-{
-    memcpy(at, &x, sizeof x);
-}
-TAC_FOUR_INLINE tac_four tac_even_all(double x)
-{
-    return (tac_four){x, x, x, x};
-}
 
 /* 2 to the power of each, -1022 .. 1023. */
 TAC_FOUR_INLINE tac_four tac_even_power(tac_four_mask exponent)
@@ -69,7 +53,7 @@ TAC_FOUR_INLINE void tac_even_meet(struct tac_even_most *m, tac_four term)
 {
     const tac_four size = tac_even_size(term);
     m->most = tac_even_larger(size, m->most);
-    m->finite &= size <= tac_even_all(TAC_EVEN_FINITE);
+    m->finite &= size <= tac_four_all(TAC_EVEN_FINITE);
 }
 
 /* Sums high 2^40 + low, in units of 2^(e - 80). */
@@ -80,16 +64,16 @@ struct tac_even_sum {
 /* scale: 2^(40 - e) */
 TAC_FOUR_INLINE void tac_even_add(struct tac_even_sum *sum, tac_four term, tac_four scale)
 {
-    const tac_four round = tac_even_all(TAC_EVEN_ROUND);
+    const tac_four round = tac_four_all(TAC_EVEN_ROUND);
     const tac_four t = term * scale, whole = t + round - round;
     sum->high += whole;
-    sum->low += (t - whole) * tac_even_all(0x1p40) + round - round;
+    sum->low += (t - whole) * tac_four_all(0x1p40) + round - round;
 }
 
 /* Rounds the sums, once: both halves are exact. */
 TAC_FOUR_INLINE tac_four tac_even_round(const struct tac_even_sum *sum, tac_four_mask e)
 {
-    return (sum->high * tac_even_all(0x1p40) + sum->low) * tac_even_power(e - 2 * TAC_EVEN_HALF);
+    return (sum->high * tac_four_all(0x1p40) + sum->low) * tac_even_power(e - 2 * TAC_EVEN_HALF);
 }
 
 #endif

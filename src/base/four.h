@@ -49,4 +49,20 @@ TAC_FOUR_INLINE void tac_four_columns(tac_four x[3], tac_four p, tac_four q, tac
     x[2] = __builtin_shufflevector(even_pq, even_rs, 2, 3, 6, 7);
 }
 
+TAC_FOUR_INLINE tac_four tac_four_all(double value)
+{
+    return (tac_four){value, value, value, value};
+}
+/* Four numbers from and to memory, at any address of a double. */
+TAC_FOUR_INLINE tac_four tac_four_load(const double *at)
+{
+    tac_four v;
+    __builtin_memcpy(&v, at, sizeof v);
+    return v;
+}
+TAC_FOUR_INLINE void tac_four_store(double *at, tac_four v)
+{
+    __builtin_memcpy(at, &v, sizeof v);
+}
+
 #endif

@@ -16,10 +16,6 @@ struct tac_near_four {
     tac_four d, n[3], w[4];
 };
 
-TAC_FOUR_INLINE tac_four tac_four_all(double value)
-{
-    return (tac_four){value, value, value, value};
-}
 TAC_FOUR_INLINE tac_four tac_four_absolute(tac_four a)
 {
     const tac_four_mask magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};

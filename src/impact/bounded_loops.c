@@ -64,13 +64,13 @@ static void sum_many(struct tac_bounded *p, size_t b, const double *y)
 TAC_FOUR_INLINE tac_four sum_terms(const double *term, size_t n, const struct tac_even_most *most)
 {
     if (n <= 2)
-        return n == 0 ? tac_even_all(0) : n == 1 ? tac_even_load(term) : tac_even_load(term) + tac_even_load(term + 4);
+        return n == 0 ? tac_four_all(0) : n == 1 ? tac_four_load(term) : tac_four_load(term) + tac_four_load(term + 4);
     const tac_four_mask e = tac_even_exponent(most->most);
     const tac_four scale = tac_even_power(TAC_EVEN_HALF - e);
-    struct tac_even_sum sum = {tac_even_all(0), tac_even_all(0)};
+    struct tac_even_sum sum = {tac_four_all(0), tac_four_all(0)};
     for (size_t k = 0; k < n; k++)
-        tac_even_add(&sum, tac_even_load(term + 4 * k), scale);
-    return tac_four_select(most->finite, tac_even_round(&sum, e), tac_even_all(NAN));
+        tac_even_add(&sum, tac_four_load(term + 4 * k), scale);
+    return tac_four_select(most->finite, tac_even_round(&sum, e), tac_four_all(NAN));
 }
 
 /* The sums of terms that are rounded to multiples of a part of the largest that is so small, 2^-(51 - bits), that no
@@ -81,10 +81,10 @@ TAC_FOUR_INLINE tac_four sum_coarsely(const double *term, size_t n, tac_four mos
     long long bits = 1;
     while (n >> bits > 0)
         bits++;
-    const tac_four round = tac_even_power(tac_even_exponent(most) + lift * (1 + bits)) * tac_even_all(1.5);
-    tac_four sum = tac_even_all(0);
+    const tac_four round = tac_even_power(tac_even_exponent(most) + lift * (1 + bits)) * tac_four_all(1.5);
+    tac_four sum = tac_four_all(0);
     for (size_t k = 0; k < n; k++)
-        sum += tac_even_load(term + 4 * k) + round - round;
+        sum += tac_four_load(term + 4 * k) + round - round;
     return sum;
 }
 
@@ -96,17 +96,17 @@ TAC_VERSIONS void tac_bounded_go_coarsely(struct tac_bounded *p, const double *y
         const size_t n = p->start[b + 1] - p->start[b];
         const double *pack = p->pack + 4 * p->start[b];
         const uint32_t *entry = p->entry + p->start[b];
-        tac_four most = tac_even_all(0);
+        tac_four most = tac_four_all(0);
         if (n > TAC_EVEN_MOST) {
             sum_many(p, b, y);
             continue;
         }
         for (size_t k = 0; k < n; k++) {
-            const tac_four t = tac_even_load(pack + 4 * k) * tac_even_all(y[entry[k]]);
-            tac_even_store(term + 4 * k, t);
+            const tac_four t = tac_four_load(pack + 4 * k) * tac_four_all(y[entry[k]]);
+            tac_four_store(term + 4 * k, t);
             most = tac_even_larger(tac_even_size(t), most);
         }
-        tac_even_store(p->w + 4 * b, sum_coarsely(term, n, most));
+        tac_four_store(p->w + 4 * b, sum_coarsely(term, n, most));
     }
 }
 
@@ -124,11 +124,11 @@ TAC_VERSIONS void tac_bounded_go(struct tac_bounded *p, const double *y)
             continue;
         }
         for (size_t k = 0; k < n; k++) {
-            const tac_four t = tac_even_load(pack + 4 * k) * tac_even_all(y[entry[k]]);
-            tac_even_store(term + 4 * k, t);
+            const tac_four t = tac_four_load(pack + 4 * k) * tac_four_all(y[entry[k]]);
+            tac_four_store(term + 4 * k, t);
             tac_even_meet(&most, t);
         }
-        tac_even_store(p->w + 4 * b, sum_terms(term, n, &most));
+        tac_four_store(p->w + 4 * b, sum_terms(term, n, &most));
     }
 }
 
@@ -137,8 +137,8 @@ TAC_FOUR_INLINE tac_four look_at(const struct tac_bounded *p, size_t k, size_t w
 {
     tac_four part[4], x[3];
     for (size_t i = 0; i < 4; i++)
-        part[i] = tac_even_load(p->column[k + i].g[which]) *
-                  tac_even_load(p->w + 4 * (size_t)p->place[TAC_COLUMN_BODIES * (k + i) + which]);
+        part[i] = tac_four_load(p->column[k + i].g[which]) *
+                  tac_four_load(p->w + 4 * (size_t)p->place[TAC_COLUMN_BODIES * (k + i) + which]);
     tac_four_columns(x, part[0], part[1], part[2], part[3]);
     return x[0] + x[1] + x[2];
 }
@@ -148,7 +148,7 @@ TAC_VERSIONS void tac_bounded_look(const struct tac_bounded *p, double *out)
     const size_t whole = p->columns / 4 * 4;
     for (size_t k = 0; k < whole; k += 4) {
         const tac_four first = look_at(p, k, 0) + look_at(p, k, 1);
-        tac_even_store(out + k, p->deep ? first + (look_at(p, k, 2) + look_at(p, k, 3)) : first);
+        tac_four_store(out + k, p->deep ? first + (look_at(p, k, 2) + look_at(p, k, 3)) : first);
     }
     for (size_t k = whole; k < p->columns; k++) {
         double part[TAC_COLUMN_BODIES];
@@ -175,19 +175,19 @@ TAC_FOUR_INLINE double largest(tac_four x)
 
 TAC_VERSIONS double tac_bounded_split(struct tac_bounded *p)
 {
-    const tac_four zero = tac_even_all(0), rate = tac_even_all(1 / p->step);
+    const tac_four zero = tac_four_all(0), rate = tac_four_all(1 / p->step);
     tac_four most = zero;
     for (size_t k = 0; k < p->columns; k += 4) {
-        const tac_four g = tac_even_load(p->gradient + k), y = tac_even_load(p->y + k);
-        const tac_four lower = tac_even_load(p->lower + k), upper = tac_even_load(p->upper + k);
+        const tac_four g = tac_four_load(p->gradient + k), y = tac_four_load(p->y + k);
+        const tac_four lower = tac_four_load(p->lower + k), upper = tac_four_load(p->upper + k);
         const tac_four_mask low = y <= lower, high = y >= upper;
         const tac_four free = tac_four_select(low | high, zero, g);
         const tac_four chopped = tac_four_select(low, tac_four_select(high, zero, smaller(g, zero)),
                                                  tac_four_select(high, tac_even_larger(g, zero), zero));
         const tac_four down = smaller((y - lower) * rate, g), up = tac_even_larger((y - upper) * rate, g);
-        tac_even_store(p->free + k, free);
-        tac_even_store(p->chopped + k, chopped);
-        tac_even_store(p->reduced + k, tac_four_select(free > zero, down, tac_four_select(free < zero, up, zero)));
+        tac_four_store(p->free + k, free);
+        tac_four_store(p->chopped + k, chopped);
+        tac_four_store(p->reduced + k, tac_four_select(free > zero, down, tac_four_select(free < zero, up, zero)));
         most = tac_even_larger(tac_even_size(free + chopped), most);
     }
     return largest(most);
@@ -195,8 +195,8 @@ TAC_VERSIONS double tac_bounded_split(struct tac_bounded *p)
 
 TAC_FOUR_INLINE void move_four(struct tac_bounded *p, size_t k, double length, const double *direction)
 {
-    const tac_four y = tac_even_load(p->y + k) - tac_even_all(length) * tac_even_load(direction + k);
-    tac_even_store(p->y + k, smaller(tac_even_larger(y, tac_even_load(p->lower + k)), tac_even_load(p->upper + k)));
+    const tac_four y = tac_four_load(p->y + k) - tac_four_all(length) * tac_four_load(direction + k);
+    tac_four_store(p->y + k, smaller(tac_even_larger(y, tac_four_load(p->lower + k)), tac_four_load(p->upper + k)));
 }
 
 TAC_VERSIONS void tac_bounded_move(struct tac_bounded *p, double length, const double *direction)
@@ -209,27 +209,27 @@ TAC_VERSIONS void tac_bounded_follow(struct tac_bounded *p, double length)
 {
     for (size_t k = 0; k < p->columns; k += 4) {
         move_four(p, k, length, p->direction);
-        tac_even_store(p->gradient + k,
-                       tac_even_load(p->gradient + k) - tac_even_all(length) * tac_even_load(p->product + k));
+        tac_four_store(p->gradient + k,
+                       tac_four_load(p->gradient + k) - tac_four_all(length) * tac_four_load(p->product + k));
     }
 }
 
 TAC_VERSIONS void tac_bounded_turn(struct tac_bounded *p, double turn)
 {
     for (size_t k = 0; k < p->columns; k += 4)
-        tac_even_store(p->direction + k,
-                       tac_even_load(p->free + k) - tac_even_all(turn) * tac_even_load(p->direction + k));
+        tac_four_store(p->direction + k,
+                       tac_four_load(p->free + k) - tac_four_all(turn) * tac_four_load(p->direction + k));
 }
 
 /* What has no bound leaves no limit: (y - INFINITY) / d is INFINITY. */
 TAC_VERSIONS double tac_bounded_longest(const struct tac_bounded *p, bool leaving)
 {
-    const tac_four zero = tac_even_all(0), none = tac_even_all(INFINITY);
+    const tac_four zero = tac_four_all(0), none = tac_four_all(INFINITY);
     const tac_four_mask all = leaving ? (tac_four_mask){0, 0, 0, 0} : (tac_four_mask){-1, -1, -1, -1};
     tac_four most = none;
     for (size_t k = 0; k < p->columns; k += 4) {
-        const tac_four d = tac_even_load(p->direction + k), y = tac_even_load(p->y + k);
-        const tac_four lower = tac_even_load(p->lower + k), upper = tac_even_load(p->upper + k);
+        const tac_four d = tac_four_load(p->direction + k), y = tac_four_load(p->y + k);
+        const tac_four lower = tac_four_load(p->lower + k), upper = tac_four_load(p->upper + k);
         const tac_four_mask down = d > zero, counts = (down & ((y > lower) | all)) | ((d < zero) & ((y < upper) | all));
         const tac_four length = tac_four_select(down, y - lower, y - upper) / d;
         most = smaller(tac_four_select(counts, length, none), most);

@@ -9,7 +9,7 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
 {
     tac_four force = {0, 0, 0, 0}, moment = force;
     for (tac_lid i = s->begin; i < s->end; i++) {
-        const tac_four d = tac_load(coarse->arm + 4 * (size_t)i), f = tac_load(r + 4 * (size_t)i);
+        const tac_four d = tac_four_load(coarse->arm + 4 * (size_t)i), f = tac_four_load(r + 4 * (size_t)i);
         const tac_four d1 = __builtin_shufflevector(d, d, 1, 2, 0, 3), d2 = __builtin_shufflevector(d, d, 2, 0, 1, 3),
                        f1 = __builtin_shufflevector(f, f, 1, 2, 0, 3), f2 = __builtin_shufflevector(f, f, 2, 0, 1, 3);
         force += __builtin_shufflevector(d, d, 3, 3, 3, 3) * f;
@@ -25,12 +25,12 @@ TAC_VERSIONS static void sum_forces(const struct tac_coarse *coarse, const struc
 #define ADD_ROW(row, y)                                                                                                \
     do {                                                                                                               \
         const tac_four y0 = tac_all(y), y1 = tac_all(y + 1), y2 = tac_all(y + 2);                                      \
-        low0 += tac_load(row) * y0;                                                                                    \
-        high0 += tac_load(row + 2) * y0;                                                                               \
-        low1 += tac_load(row + 6) * y1;                                                                                \
-        high1 += tac_load(row + 8) * y1;                                                                               \
-        low2 += tac_load(row + 12) * y2;                                                                               \
-        high2 += tac_load(row + 14) * y2;                                                                              \
+        low0 += tac_four_load(row) * y0;                                                                               \
+        high0 += tac_four_load(row + 2) * y0;                                                                          \
+        low1 += tac_four_load(row + 6) * y1;                                                                           \
+        high1 += tac_four_load(row + 8) * y1;                                                                          \
+        low2 += tac_four_load(row + 12) * y2;                                                                          \
+        high2 += tac_four_load(row + 14) * y2;                                                                         \
     } while (0)
 
 /* Returns the six numbers of which ADD_ROW has added up these. */
@@ -83,10 +83,10 @@ TAC_VERSIONS static void add_motion(const struct tac_coarse *coarse, const struc
     const tac_four w1 = __builtin_shufflevector(w, w, 1, 2, 0, 3), w2 = __builtin_shufflevector(w, w, 2, 0, 1, 3);
     const tac_four zero = {0, 0, 0, 0};
     for (tac_lid i = s->begin; i < s->end; i++) {
-        const tac_four d = tac_load(coarse->arm + 4 * (size_t)i);
+        const tac_four d = tac_four_load(coarse->arm + 4 * (size_t)i);
         const tac_four d1 = __builtin_shufflevector(d, d, 1, 2, 0, 3), d2 = __builtin_shufflevector(d, d, 2, 0, 1, 3);
         const tac_four move = __builtin_shufflevector(d, d, 3, 3, 3, 3) * a + (w1 * d2 - w2 * d1);
-        tac_store(z + 4 * (size_t)i, (y ? tac_load(y + 4 * (size_t)i) : zero) + tac_three(move));
+        tac_four_store(z + 4 * (size_t)i, (y ? tac_four_load(y + 4 * (size_t)i) : zero) + tac_three(move));
     }
 }
 

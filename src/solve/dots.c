@@ -8,7 +8,7 @@ TAC_VERSIONS static void add_dot(tac_lid owned, const double *restrict a, const 
                                  struct tac_accum *sum)
 {
     for (size_t i = 0; i < (size_t)owned; i++) {
-        const tac_four t = tac_load(a + 4 * i) * tac_load(b + 4 * i);
+        const tac_four t = tac_four_load(a + 4 * i) * tac_four_load(b + 4 * i);
         tac_accum_add(sum, t[0] + t[1] + t[2]);
     }
 }

@@ -40,7 +40,7 @@ TAC_VERSIONS static void add_times(tac_lid n, double *restrict a, double by, con
 {
     const tac_four four = {by, by, by, by};
     for (size_t i = 0; i < (size_t)n; i++)
-        tac_store(a + 4 * i, tac_load(a + 4 * i) + four * tac_load(b + 4 * i));
+        tac_four_store(a + 4 * i, tac_four_load(a + 4 * i) + four * tac_four_load(b + 4 * i));
 }
 
 /* x += by p, r -= by q, and the sum of r.r */
@@ -50,9 +50,9 @@ TAC_VERSIONS static void step(struct tac_invariant *s, double by, struct tac_acc
     double *restrict x = s->x, *restrict r = s->r;
     const double *restrict p = s->p, *restrict q = s->q;
     for (size_t i = 0; i < (size_t)s->local.owned; i++) {
-        tac_store(x + 4 * i, tac_load(x + 4 * i) + four * tac_load(p + 4 * i));
-        const tac_four left = tac_load(r + 4 * i) - four * tac_load(q + 4 * i), t = left * left;
-        tac_store(r + 4 * i, left);
+        tac_four_store(x + 4 * i, tac_four_load(x + 4 * i) + four * tac_four_load(p + 4 * i));
+        const tac_four left = tac_four_load(r + 4 * i) - four * tac_four_load(q + 4 * i), t = left * left;
+        tac_four_store(r + 4 * i, left);
         tac_accum_add(sum, t[0] + t[1] + t[2]);
     }
 }
@@ -64,8 +64,8 @@ TAC_VERSIONS static void turn(struct tac_invariant *s, double by)
     double *restrict p = s->p, *restrict q = s->q;
     const double *restrict z = s->z, *restrict w = s->w;
     for (size_t i = 0; i < (size_t)s->local.owned; i++) {
-        tac_store(p + 4 * i, tac_load(z + 4 * i) + four * tac_load(p + 4 * i));
-        tac_store(q + 4 * i, tac_load(w + 4 * i) + four * tac_load(q + 4 * i));
+        tac_four_store(p + 4 * i, tac_four_load(z + 4 * i) + four * tac_four_load(p + 4 * i));
+        tac_four_store(q + 4 * i, tac_four_load(w + 4 * i) + four * tac_four_load(q + 4 * i));
     }
 }
 

@@ -170,9 +170,9 @@ TAC_VERSIONS static void solve_down(const struct tac_incomplete *factor, const s
             sum1 += load_single(b + 3) * tac_all(uj + 1);
             sum2 += load_single(b + 6) * tac_all(uj + 2);
         }
-        const tac_four ui = tac_load(r + 4 * (size_t)i) - (sum0 + sum1 + sum2);
-        tac_store(u + 4 * (size_t)(i - s->begin), ui);
-        tac_store(z + 4 * (size_t)i, tac_three(tac_block_times(factor->inverse + 9 * (size_t)i, ui)));
+        const tac_four ui = tac_four_load(r + 4 * (size_t)i) - (sum0 + sum1 + sum2);
+        tac_four_store(u + 4 * (size_t)(i - s->begin), ui);
+        tac_four_store(z + 4 * (size_t)i, tac_three(tac_block_times(factor->inverse + 9 * (size_t)i, ui)));
     }
 }
 
@@ -182,11 +182,12 @@ TAC_VERSIONS static void solve_up(const struct tac_incomplete *factor, const str
 {
     const struct tac_rows *rows = &local->lower;
     for (tac_lid i = s->end - 1; i >= s->begin; i--) {
-        const tac_four zi = tac_load(z + 4 * (size_t)i);
+        const tac_four zi = tac_four_load(z + 4 * (size_t)i);
         for (size_t k = rows->from[i]; k < rows->from[i + 1]; k++) {
             const float *b = factor->lower + 9 * k;
             double *zj = z + 4 * (size_t)rows->column[k];
-            tac_store(zj, tac_load(zj) - tac_columns_times(load_single(b), load_single(b + 3), load_single(b + 6), zi));
+            tac_four_store(zj, tac_four_load(zj) -
+                                   tac_columns_times(load_single(b), load_single(b + 3), load_single(b + 6), zi));
         }
     }
 }

@@ -80,18 +80,6 @@ void tac_local_return(struct tac_local_system *local, const double *r, double *x
 
 /* ---- the kernels of blocks ---- */
 
-TAC_FOUR_INLINE tac_four tac_load(const double *at)
-{
-    tac_four v;
-    __builtin_memcpy(&v, at, sizeof v);
-    return v;
-}
-
-TAC_FOUR_INLINE void tac_store(double *at, tac_four v)
-{
-    __builtin_memcpy(at, &v, sizeof v);
-}
-
 /* Returns one number four times. It is read from memory, because a load can repeat it, and a shuffle would be one more
  * operation. */
 TAC_FOUR_INLINE tac_four tac_all(const double *at)
@@ -109,9 +97,9 @@ TAC_FOUR_INLINE tac_four tac_three(tac_four v)
 /* Returns a block times x; the last number is meaningless. */
 TAC_FOUR_INLINE tac_four tac_block_times(const double *block, tac_four x)
 {
-    return tac_load(block) * __builtin_shufflevector(x, x, 0, 0, 0, 0) +
-           tac_load(block + 3) * __builtin_shufflevector(x, x, 1, 1, 1, 1) +
-           tac_load(block + 6) * __builtin_shufflevector(x, x, 2, 2, 2, 2);
+    return tac_four_load(block) * __builtin_shufflevector(x, x, 0, 0, 0, 0) +
+           tac_four_load(block + 3) * __builtin_shufflevector(x, x, 1, 1, 1, 1) +
+           tac_four_load(block + 6) * __builtin_shufflevector(x, x, 2, 2, 2, 2);
 }
 
 /* Returns the transpose of a block times x. The last number of x is 0, and so is that of the result. */

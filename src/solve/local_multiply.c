@@ -10,22 +10,22 @@ TAC_VERSIONS static void multiply_inner(const struct tac_local_system *local, co
 {
     const struct tac_rows *lower = &local->lower;
     for (tac_lid i = 0; i < local->owned; i++) {
-        const tac_four xi = tac_load(x + 4 * (size_t)i);
+        const tac_four xi = tac_four_load(x + 4 * (size_t)i);
         const double *xi_at = x + 4 * (size_t)i;
         const tac_four x0 = tac_all(xi_at), x1 = tac_all(xi_at + 1), x2 = tac_all(xi_at + 2);
         const double *d = local->diagonal + 9 * (size_t)i;
-        tac_four sum0 = tac_load(d) * x0, sum1 = tac_load(d + 3) * x1, sum2 = tac_load(d + 6) * x2;
+        tac_four sum0 = tac_four_load(d) * x0, sum1 = tac_four_load(d + 3) * x1, sum2 = tac_four_load(d + 6) * x2;
         for (size_t k = lower->from[i]; k < lower->from[i + 1]; k++) {
             const size_t j = (size_t)lower->column[k];
             const double *b = lower->block + 9 * k;
-            const tac_four c0 = tac_load(b), c1 = tac_load(b + 3), c2 = tac_load(b + 6);
+            const tac_four c0 = tac_four_load(b), c1 = tac_four_load(b + 3), c2 = tac_four_load(b + 6);
             const double *xj = x + 4 * j;
             sum0 += c0 * tac_all(xj);
             sum1 += c1 * tac_all(xj + 1);
             sum2 += c2 * tac_all(xj + 2);
-            tac_store(y + 4 * j, tac_load(y + 4 * j) + tac_columns_times(c0, c1, c2, xi));
+            tac_four_store(y + 4 * j, tac_four_load(y + 4 * j) + tac_columns_times(c0, c1, c2, xi));
         }
-        tac_store(y + 4 * (size_t)i, tac_three(sum0 + sum1 + sum2));
+        tac_four_store(y + 4 * (size_t)i, tac_three(sum0 + sum1 + sum2));
     }
 }
 
@@ -40,11 +40,11 @@ TAC_VERSIONS static void multiply_outer(const struct tac_local_system *local, co
         for (size_t k = outer->from[row]; k < outer->from[row + 1]; k++) {
             const double *b = outer->block + 9 * k;
             const double *xj = x + 4 * (size_t)outer->column[k];
-            sum0 += tac_load(b) * tac_all(xj);
-            sum1 += tac_load(b + 3) * tac_all(xj + 1);
-            sum2 += tac_load(b + 6) * tac_all(xj + 2);
+            sum0 += tac_four_load(b) * tac_all(xj);
+            sum1 += tac_four_load(b + 3) * tac_all(xj + 1);
+            sum2 += tac_four_load(b + 6) * tac_all(xj + 2);
         }
-        tac_store(at, tac_load(at) + tac_three(sum0 + sum1 + sum2));
+        tac_four_store(at, tac_four_load(at) + tac_three(sum0 + sum1 + sum2));
     }
 }
 
