@@ -2,6 +2,7 @@
 #include "base/evenly.h"
 #include "base/evenly_four.h"
 #include <math.h>
+#include <string.h>
 #include <stdbool.h>
 
 __extension__ typedef __int128 wide;
