@@ -2,8 +2,8 @@
 #include "base/evenly.h"
 #include "base/evenly_four.h"
 #include <math.h>
-#include <string.h>
 #include <stdbool.h>
+#include <string.h>
 
 __extension__ typedef __int128 wide;
 

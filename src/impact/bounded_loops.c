@@ -3,6 +3,7 @@
 #include "base/evenly_four.h"
 #include "impact/bounded.h"
 #include <math.h>
+#include <string.h>
 #include <tactus/math.h>
 
 /* ---- lists ---- */
