@@ -50,20 +50,24 @@ void tac_validation_chords(const struct tac_model *model, const struct tac_view 
  * window's ends, is at most the period. Do they prove that the pair stayed above the first inactive layer? Its largest
  * speed bounds the change of distance between these instants. */
 static bool ticks_prove(const struct tac_sim *sim, const struct tac_candidate *q, const struct tac_pair *p,
-                        double speed)
+                        double speed, tac_time end)
 {
+    const double limit = p->next + q->tolerance;
     if (p->births > 0)
         for (int32_t k = p->first_birth; k >= 0; k = sim->active.birth[k].following) {
             const struct tac_birth *birth = &sim->active.birth[k];
             if (!(birth->least - tac_state_seconds(&sim->state, birth->period) * speed > birth->next + q->tolerance))
                 return false;
         }
-    /* While ticks were skipped, the pair was over the first layer of its deepest group. */
-    if (p->sleep_speed < INFINITY && (p->births > 0 || !(p->deep_reach > p->next + q->tolerance)))
+    /* While ticks were skipped, the pair was over the first layer of its deepest group. After the last skipped tick of
+     * the window that holds no longer, so from the last tick that was not skipped on the speed must bound it. */
+    if (p->sleep_speed < INFINITY && (p->births > 0 || !(p->deep_reach > limit)))
+        return false;
+    if (p->sleep_speed < INFINITY && end - p->t_tick > p->deep_period &&
+        !(p->d_tick - p->guard - tac_state_seconds(&sim->state, end - p->t_tick) * speed > limit))
         return false;
     /* Without a tick the least distance is infinite, and says nothing. */
-    return p->d_least < INFINITY &&
-           p->d_least - tac_state_seconds(&sim->state, p->deep_period) * speed > p->next + q->tolerance;
+    return p->d_least < INFINITY && p->d_least - tac_state_seconds(&sim->state, p->deep_period) * speed > limit;
 }
 
 /* The motion of a candidate in the pass. */
@@ -185,7 +189,7 @@ static tac_time find_contact_time(struct tac_sim *sim, size_t k, const struct mo
             return slept_too_long;
         }
     }
-    if (p != NULL && ticks_prove(sim, q, p, m->speed)) {
+    if (p != NULL && ticks_prove(sim, q, p, m->speed, end)) {
         q->d = -INFINITY; /* where the ticks do not prove a later pass, it is looked at anew */
         return TAC_TIME_NEVER;
     }
