@@ -8,7 +8,8 @@ Their scene is guessed (../papers/rod.py). All of it on 384 ranks is more than o
 2. At each of --times, every triangle of that cloth is cut into 16 alike: 90,585 vertices that lie on the surface as it was then. Its
    rest shape is flat, its velocity 0, its layers half as thick.
 3. This starts there and runs for --length seconds: on one rank of this machine, and on a simulated cluster (simulated/simulate) on
-   each of --ranks, with what a tick costs here. The first third is not counted.
+   each of --ranks, with what a tick costs here, by the time and the counts of the coarse run; a test of boxes costs what --test
+   gives. The first half is not counted: the parts of the ranks have found their balance by then.
 4. The cost of the whole is the sum of trapezoids over the times, linearly from one to the next.
 
 Needs what simulate needs.
@@ -84,18 +85,27 @@ def seconds(info):
     return sum(info["counters"]["seconds"].values()) - info["counters"]["seconds"]["output"]
 
 
+def cost(coarse, test):
+    """ns of a force tick, a contact tick and a test of boxes. Seconds of short runs are shared out by too few instants."""
+    with open(os.path.join(coarse, "run.json")) as file:
+        counters = json.load(file)["counters"]
+    executed = dict(counters["executed"])
+    contact = executed.pop("penalty") + executed.pop("limit")
+    return 1e9 * counters["seconds"]["forces"] / sum(executed.values()), 1e9 * counters["seconds"]["contact"] / contact, test
+
+
 def interval(options, coarse, time, home):
     """Seconds on one rank, and on each number of simulated ranks, for a second of simulated time from `time` on."""
     folder = os.path.join(home, "%g" % time)
     os.makedirs(folder)
     path, vertices = fine_scene(coarse, time, options.length, folder)
-    begin = options.length / 3
+    begin = options.length / 2
     infos = [scaling.run(path, 1, os.path.join(folder, "one-%d.run" % k), ["--until", repr(t)])[0] for k, t in enumerate((begin, options.length))]
     spent = seconds(infos[1]) - seconds(infos[0])
     ticks = [infos[1]["counters"]["executed"][k] - infos[0]["counters"]["executed"][k] for k in infos[1]["counters"]["executed"]]
     told = os.path.join(folder, "simulated.jsonl")
     done = subprocess.run([os.path.join(HERE, "simulated/simulate"), path, "--ranks", ",".join(map(str, options.ranks)), "--from", repr(begin), "--json", told,
-                           "--build", options.build], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                           "--build", options.build, "--cost", ",".join("%g" % c for c in cost(coarse, options.test))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         sys.exit(done.stdout)
     print(done.stdout, end="", flush=True)
@@ -112,7 +122,8 @@ def main():
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[30, 384], help="with commas (30,384)")
     parser.add_argument("--times", type=lambda t: [float(n) for n in t.split(",")], default=[0, .75, 1.5, 2.25, 3],
                         help="s, at which the rod has gone round whole times (0,.75,1.5,2.25,3)")
-    parser.add_argument("--length", type=float, default=.0009, help="of an interval, s (%(default)s)")
+    parser.add_argument("--test", type=float, default=12.2, metavar="NS", help="what a test of boxes costs (%(default)s, by simulate without --cost)")
+    parser.add_argument("--length", type=float, default=.0006, help="of an interval, s (%(default)s)")
     parser.add_argument("--coarse", metavar="RUN", help="the run folder of the coarse scene, which is run if there is none")
     parser.add_argument("--build", default=os.path.join(scaling.ROOT, "build-simulated"), help="folder of the simulated program (%(default)s)")
     options = parser.parse_args()
