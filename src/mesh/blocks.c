@@ -122,10 +122,12 @@ bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct 
     const struct tac_params p = {.ctx = &silent, .object = spec, .where = "--", .base_dir = "."};
     const struct tac_mesh_kind *kind = NULL;
     const char *name = json_string_value(json_object_get(spec, "kind"));
+    *out = (struct tac_mesh_blocks){0};
     if (name == NULL || tac_mesh_kind_find(&silent, "", name, &kind) != TAC_OK || kind->blocks == NULL ||
         tac_params_check(&p, kind->param, kind->param_count, "kind") != TAC_OK)
         return false;
-    return kind->blocks(&p, out) && out->vertex_count <= TAC_MESH_LIMIT && out->triangle_count <= TAC_MESH_LIMIT;
+    return kind->blocks(&p, out) && out->vertex_count <= TAC_MESH_LIMIT && out->triangle_count <= TAC_MESH_LIMIT &&
+           out->tetrahedron_count <= TAC_MESH_LIMIT / 4;
 }
 
 enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, const char *path, int64_t smallest,
@@ -134,7 +136,7 @@ enum tac_err tac_mesh_write_blocks(struct tac_ctx *ctx, const json_t *spec, cons
     struct tac_mesh_blocks b = {0};
     const char *dot = strrchr(path, '.');
     int blocks = ctx->size > 1 && dot != NULL && strcasecmp(dot, ".h5") == 0 && tac_mesh_find_blocks(ctx, spec, &b) &&
-                 b.vertex_count + b.triangle_count >= smallest;
+                 b.tetrahedron_count == 0 && b.vertex_count + b.triangle_count >= smallest;
     /* All ranks have the same words, and find the same, unless one has no memory. */
     if (ctx->size > 1)
         MPI_Allreduce(MPI_IN_PLACE, &blocks, 1, MPI_INT, MPI_MIN, ctx->comm);

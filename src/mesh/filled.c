@@ -21,41 +21,150 @@ enum tac_err tac_mesh_filled(const struct tac_params *p, bool *filled)
 /* ---- a box ---- */
 
 /* Every cell is cut into six tetrahedra around its diagonal from the lowest corner to the highest (Kuhn 1960): cells
- * beside each other have the same diagonals on the faces that they share, and all inner vertices have the same mass. */
+ * beside each other have the same diagonals on the faces that they share, and all inner vertices have the same mass.
+ * Tetrahedron t of a cell goes from the lowest corner along these axes, one after the other. */
+enum { TETRAHEDRA = 6 };
+static const int ORDER[TETRAHEDRA][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+
+static void box_vertex(const struct tac_mesh_blocks *b, int64_t i, double x[3])
+{
+    for (int c = 0; c < 3; c++) {
+        const int64_t n = b->cells[c];
+        x[c] = .5 * b->size[c] * ((double)(2 * (i % (n + 1)) - n) / (double)n) + 0.0;
+        i /= n + 1;
+    }
+}
+
+static void cell_at(const struct tac_mesh_blocks *b, int64_t cell, int64_t at[3])
+{
+    at[0] = cell % b->cells[0];
+    at[1] = cell / b->cells[0] % b->cells[1];
+    at[2] = cell / b->cells[0] / b->cells[1];
+}
+
+static void cell_tetrahedron(const struct tac_mesh_blocks *b, const int64_t at[3], int t, int64_t v[4])
+{
+    const int64_t step[3] = {1, b->cells[0] + 1, (b->cells[0] + 1) * (b->cells[1] + 1)};
+    v[0] = at[0] + step[1] * at[1] + step[2] * at[2];
+    for (int c = 0; c < 3; c++)
+        v[1 + c] = v[c] + step[ORDER[t][c]];
+    if (t >= 3) { /* odd orders have the opposite orientation */
+        const int64_t swap = v[2];
+        v[2] = v[1];
+        v[1] = swap;
+    }
+}
+
+static void box_tetrahedron(const struct tac_mesh_blocks *b, int64_t i, int64_t v[4])
+{
+    int64_t at[3];
+    cell_at(b, i / TETRAHEDRA, at);
+    cell_tetrahedron(b, at, (int)(i % TETRAHEDRA), v);
+}
+
+/* Returns how many sides of the first `cells` cells lie on the surface of the box. */
+static int64_t outer_sides(const struct tac_mesh_blocks *b, int64_t cells)
+{
+    const int64_t *n = b->cells, layer = n[0] * n[1], layers = cells / layer, rest = cells % layer;
+    const int64_t rows = rest / n[0], left = rest % n[0];
+    int64_t count = layers * (2 * n[1] + 2 * n[0]) + 2 * rows;
+    count += layers > 0 ? layer : 0; /* the first layer's low sides, the last one's high sides */
+    count += layers == n[2] ? layer : 0;
+    count += rows > 0 ? n[0] : 0; /* rows is less than n[1] */
+    if (layers < n[2])
+        count += rest * ((layers == 0) + (layers == n[2] - 1));
+    return count + (left > 0) + left * ((rows == 0) + (rows == n[1] - 1));
+}
+
+/* Triangle i of the surface, in the order of the tetrahedra and of their faces: face 0, opposite the lowest corner,
+ * lies on the high side along the first axis, face 3 on the low side along the last one. */
+static void box_triangle(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3])
+{
+    int64_t low = 0, high = b->cells[0] * b->cells[1] * b->cells[2], at[3], corner[4] = {0, 0, 0, 0};
+    while (high - low > 1) { /* the last cell with fewer triangles before it: each side has two */
+        const int64_t middle = low + (high - low) / 2;
+        if (2 * outer_sides(b, middle) <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    int64_t before = i - 2 * outer_sides(b, low);
+    cell_at(b, low, at);
+    for (int t = 0; t < TETRAHEDRA; t++) {
+        const bool first = at[ORDER[t][0]] == b->cells[ORDER[t][0]] - 1, last = at[ORDER[t][2]] == 0;
+        if (before < first + last) {
+            const bool opposite = first && before == 0;
+            cell_tetrahedron(b, at, t, corner);
+            v[0] = corner[opposite ? 1 : 0];
+            v[1] = corner[2];
+            v[2] = corner[opposite ? 3 : 1];
+            return;
+        }
+        before -= first + last;
+    }
+}
+
+static double most_tetrahedra(const int64_t n[3])
+{
+    return TETRAHEDRA * (double)n[0] * (double)n[1] * (double)n[2];
+}
+
+/* Returns whether cells are so round and large that no tetrahedron is refused as flat. */
+static bool has_volume(const struct tac_mesh_blocks *b)
+{
+    double least = INFINITY, most = 0;
+    for (int c = 0; c < 3; c++) {
+        const double side = b->size[c] / (double)b->cells[c];
+        least = side < least ? side : least;
+        most = side > most ? side : most;
+    }
+    return least > 1e-80 && least > 1e-5 * most;
+}
+
+static void describe_box(struct tac_mesh_blocks *b)
+{
+    const int64_t *n = b->cells;
+    b->vertex_count = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
+    b->tetrahedron_count = TETRAHEDRA * n[0] * n[1] * n[2];
+    b->triangle_count = 4 * (n[0] * n[1] + n[1] * n[2] + n[2] * n[0]);
+    b->vertex = box_vertex;
+    b->triangle = box_triangle;
+    b->tetrahedron = box_tetrahedron;
+}
+
+bool tac_box_blocks(const struct tac_params *p, struct tac_mesh_blocks *b)
+{
+    bool filled;
+    if (tac_mesh_filled(p, &filled) != TAC_OK || !filled)
+        return false;
+    tac_params_numbers(p, "size", 3, b->size);
+    tac_params_counts(p, "cells", 3, b->cells);
+    if (most_tetrahedra(b->cells) > (double)TAC_MESH_LIMIT / 4 || !has_volume(b))
+        return false;
+    describe_box(b);
+    return true;
+}
+
 enum tac_err tac_fill_box(struct tac_builder *b, const double size[3], const int64_t n[3])
 {
-    static const int ORDER[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     enum tac_err err = TAC_OK;
-    const double cells = (double)n[0] * (double)n[1] * (double)n[2];
-    const int64_t step[3] = {1, n[0] + 1, (n[0] + 1) * (n[1] + 1)};
+    struct tac_mesh_blocks box = {.size = {size[0], size[1], size[2]}, .cells = {n[0], n[1], n[2]}};
+    int64_t v[4];
+    double x[3];
     TAC_TRY(tac_builder_reserve(b, (double)(n[0] + 1) * (double)(n[1] + 1) * (double)(n[2] + 1), 0, 0));
-    if (6 * cells > (double)TAC_MESH_LIMIT / 4)
+    if (most_tetrahedra(n) > (double)TAC_MESH_LIMIT / 4)
         return tac_fail(b->ctx, TAC_ERR_INPUT,
                         "%s: %.0f tetrahedra are more than one mesh may have (%" PRId64 "); make it coarser", b->where,
-                        6 * cells, TAC_MESH_LIMIT / 4);
-    for (int64_t k = 0; k <= n[2]; k++)
-        for (int64_t j = 0; j <= n[1]; j++)
-            for (int64_t i = 0; i <= n[0]; i++) {
-                const int64_t at[3] = {i, j, k};
-                double x[3];
-                for (int c = 0; c < 3; c++)
-                    x[c] = .5 * size[c] * ((double)(2 * at[c] - n[c]) / (double)n[c]);
-                TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
-            }
-    for (int64_t k = 0; k < n[2]; k++)
-        for (int64_t j = 0; j < n[1]; j++)
-            for (int64_t i = 0; i < n[0]; i++)
-                for (int t = 0; t < 6; t++) {
-                    int64_t v[4] = {i + step[1] * j + step[2] * k, 0, 0, 0};
-                    for (int c = 0; c < 3; c++)
-                        v[1 + c] = v[c] + step[ORDER[t][c]];
-                    if (t >= 3) { /* odd orders have the opposite orientation */
-                        const int64_t swap = v[2];
-                        v[2] = v[1];
-                        v[1] = swap;
-                    }
-                    TAC_TRY(tac_builder_tetrahedron(b, v));
-                }
+                        most_tetrahedra(n), TAC_MESH_LIMIT / 4);
+    describe_box(&box);
+    for (int64_t i = 0; i < box.vertex_count; i++) {
+        box_vertex(&box, i, x);
+        TAC_TRY(tac_builder_vertex(b, x[0], x[1], x[2]));
+    }
+    for (int64_t i = 0; i < box.tetrahedron_count; i++) {
+        box_tetrahedron(&box, i, v);
+        TAC_TRY(tac_builder_tetrahedron(b, v));
+    }
 done:
     return err;
 }

@@ -202,7 +202,7 @@ const struct tac_mesh_kind tac_mesh_kinds[] = {
     KIND("torus", torus, tac_make_torus, "a ring about the y axis, centred"),
     KIND("cylinder", cylinder, tac_make_cylinder, "a tube about the y axis, centred"),
     KIND("cone", cylinder, tac_make_cone, "about the y axis, centred, the tip at the top"),
-    KIND("box", box, tac_make_box, "the surface of a box, centred"),
+    {"box", "the surface of a box, centred", box, COUNT(box), tac_make_box, tac_box_blocks},
     KIND("ball", ball, tac_make_ball, "one particle with a radius: exactly round"),
     KIND("capsule", capsule, tac_make_capsule, "one segment along y with a radius, centred: exactly round"),
     KIND("plane", plane, tac_make_plane, "two triangles in the x-z plane, centred, facing +y"),

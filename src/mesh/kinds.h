@@ -8,12 +8,14 @@
 
 /* A mesh of which any rows can be made by themselves: for meshes that no rank holds whole. */
 struct tac_mesh_blocks {
-    int64_t vertex_count, triangle_count;
+    int64_t vertex_count, triangle_count, tetrahedron_count;
     double size[3]; /* data of the kind, from which it makes rows */
     int64_t cells[3];
-    /* Local. Make row i: x (3); three vertex numbers (NULL if there are no triangles). */
+    /* Local. Make row i: x (3); three vertex numbers (NULL if there are no triangles); four (NULL if there are no
+     * tetrahedra). The triangles of a mesh of tetrahedra are its surface. */
     void (*vertex)(const struct tac_mesh_blocks *b, int64_t i, double x[3]);
     void (*triangle)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[3]);
+    void (*tetrahedron)(const struct tac_mesh_blocks *b, int64_t i, int64_t v[4]);
 };
 
 /* Local. Finds the mesh that `spec` describes, by rows. Returns false if it is made as a whole only, is larger than a
@@ -23,6 +25,8 @@ bool tac_mesh_find_blocks(const struct tac_ctx *ctx, const json_t *spec, struct 
 /* Generators, by file. */
 bool tac_grid_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
 bool tac_points_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
+/* A box of tetrahedra, none of which is nearly flat. */
+bool tac_box_blocks(const struct tac_params *p, struct tac_mesh_blocks *b);
 enum tac_err tac_make_grid(const struct tac_params *p, struct tac_builder *b);
 enum tac_err tac_make_box(const struct tac_params *p, struct tac_builder *b);
 /* filled.c: whether the description says "fill": "tets"; TAC_ERR_INPUT: it says something else. */

@@ -24,7 +24,7 @@ int64_t tac_spread_mesh_rows(const struct tac_ctx *ctx, const json_t *spec, cons
     struct tac_mesh_blocks blocks;
     int64_t rows = 0;
     if (tac_mesh_find_blocks(ctx, spec, &blocks))
-        return blocks.vertex_count + blocks.triangle_count;
+        return blocks.vertex_count + blocks.triangle_count + blocks.tetrahedron_count;
     if (path == NULL || path[0] == '\0')
         return 0;
     const size_t size = strlen(base_dir) + strlen(path) + 2;
@@ -76,8 +76,9 @@ static void cut_rows(const struct tac_ctx *ctx, tac_lid body, struct tac_mesh *m
 
 static void choose_rows(struct tac_spread_large *l)
 {
-    tac_lid *const count[3] = {&l->mesh->vertex_count, &l->mesh->triangle_count, &l->mesh->segment_count};
-    for (int k = 0; k < 3; k++)
+    tac_lid *const count[TAC_TABLES] = {&l->mesh->vertex_count, &l->mesh->triangle_count, &l->mesh->segment_count,
+                                        &l->mesh->tetrahedron_count};
+    for (int k = 0; k < TAC_TABLES; k++)
         tac_spread_block(l->ctx, l->body, l->rows->total[k], &l->rows->number[k], count[k]);
 }
 
@@ -115,6 +116,23 @@ done:
     return err;
 }
 
+static enum tac_err make_tetrahedra(struct tac_spread_large *l)
+{
+    const size_t n = (size_t)l->mesh->tetrahedron_count;
+    int64_t v[4];
+    enum tac_err err = TAC_OK;
+    if (n == 0)
+        return TAC_OK;
+    TAC_TRY(tac_alloc(l->ctx, 4 * n, sizeof *l->mesh->tetrahedron, &l->mesh->tetrahedron));
+    for (size_t t = 0; t < n; t++) {
+        l->blocks.tetrahedron(&l->blocks, l->rows->number[TAC_TETRAHEDRA] + (int64_t)t, v);
+        for (size_t k = 0; k < 4; k++)
+            l->mesh->tetrahedron[4 * t + k] = (tac_lid)v[k];
+    }
+done:
+    return err;
+}
+
 static enum tac_err make_rows(struct tac_spread_large *l)
 {
     const struct tac_origin origin = tac_spread_origin(l);
@@ -124,6 +142,7 @@ static enum tac_err make_rows(struct tac_spread_large *l)
     TAC_TRY(tac_alloc(l->ctx, 3 * n, sizeof *l->mesh->x, &l->mesh->x));
     TAC_TRY(tac_alloc(l->ctx, 3 * triangles, sizeof *l->mesh->triangle, &l->mesh->triangle));
     TAC_TRY(tac_alloc(l->ctx, 1, 1, &l->mesh->segment));
+    TAC_TRY(make_tetrahedra(l));
     for (size_t i = 0; i < n; i++)
         l->blocks.vertex(&l->blocks, l->rows->number[TAC_VERTICES] + (int64_t)i, l->mesh->x + 3 * i);
     for (size_t t = 0; t < triangles; t++) {
@@ -190,11 +209,21 @@ static enum tac_err make_large(struct tac_spread_large *l)
     TAC_TRY(tac_agree(l->ctx, err));
     l->rows->total[TAC_VERTICES] = (tac_lid)l->blocks.vertex_count; /* at most TAC_MESH_LIMIT */
     l->rows->total[TAC_TRIANGLES] = (tac_lid)l->blocks.triangle_count;
+    l->rows->total[TAC_TETRAHEDRA] = (tac_lid)l->blocks.tetrahedron_count;
     choose_rows(l);
     TAC_TRY(tac_agree(l->ctx, make_rows(l)));
     TAC_TRY(tac_spread_check_sizes(l, TAC_TRIANGLES));
 done:
     return err;
+}
+
+/* The surface of a solid from a file is derived from all of its tetrahedra, so such a mesh is made whole. Kinds that
+ * make tetrahedra by rows know their surface, and it is the surface with all inner vertices, which only a solid has. */
+static bool may_be_spread(const struct tac_ctx *ctx, const json_t *spec, enum tac_mesh_want want)
+{
+    struct tac_mesh_blocks blocks;
+    const bool tetrahedra = tac_mesh_find_blocks(ctx, spec, &blocks) && blocks.tetrahedron_count > 0;
+    return tetrahedra == (want == TAC_MESH_SOLID);
 }
 
 enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json_t *spec, const char *where,
@@ -203,8 +232,7 @@ enum tac_err tac_spread_mesh(struct tac_reader *reader, tac_lid body, const json
     struct tac_ctx *ctx = reader->ctx;
     enum tac_err err = TAC_OK;
     TAC_TRY(tac_agree(ctx, TAC_OK)); /* ranks that have failed already wait in this agreement */
-    /* A solid's surface is derived from all of its tetrahedra: such a mesh is made whole. */
-    bool large = ctx->rank == 0 && want != TAC_MESH_SOLID &&
+    bool large = ctx->rank == 0 && may_be_spread(ctx, spec, want) &&
                  tac_spread_mesh_rows(ctx, spec, reader->base_dir) >= reader->smallest;
     MPI_Bcast(&large, 1, MPI_C_BOOL, 0, ctx->comm);
     if (large) {

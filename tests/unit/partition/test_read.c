@@ -154,6 +154,9 @@ static void compare_elements(const struct tac_scene *w, const struct tac_pieces 
             CHECK(p->triangle[3 * t + k] == w->mesh->triangle[3 * p->triangle_id[t] + k]);
             CHECK(p->triangle_edge[3 * t + k] == w->mesh->topology->triangle_edge[3 * p->triangle_id[t] + k]);
         }
+    for (tac_lid t = 0; t < p->tetrahedron_count; t++)
+        for (int k = 0; k < 4; k++)
+            CHECK(p->tetrahedron[4 * t + k] == w->mesh->tetrahedron[4 * p->tetrahedron_id[t] + k]);
     for (tac_lid s = 0; s < p->segment_count; s++) {
         for (int k = 0; k < 2; k++)
             CHECK(p->segment[2 * s + k] == w->mesh->segment[2 * p->segment_id[s] + k]);
@@ -174,11 +177,12 @@ static void compare_elements(const struct tac_scene *w, const struct tac_pieces 
 /* Everything is on some rank, once. */
 static void compare_counts(const struct tac_scene *w, const struct tac_scene *common, const struct tac_pieces *p)
 {
-    int64_t count[4] = {p->vertex_count, p->triangle_count, p->segment_count, p->hinge_count};
-    MPI_Allreduce(MPI_IN_PLACE, count, 4, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    int64_t count[5] = {p->vertex_count, p->triangle_count, p->segment_count, p->hinge_count, p->tetrahedron_count};
+    MPI_Allreduce(MPI_IN_PLACE, count, 5, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK(count[0] == w->mesh->vertex_count && count[1] == w->mesh->triangle_count &&
           count[2] == w->mesh->segment_count);
     CHECK(count[3] == w->mesh->topology->hinge_count);
+    CHECK(count[4] == w->mesh->tetrahedron_count && p->tetrahedron_total == w->mesh->tetrahedron_count);
     CHECK(p->vertex_total == w->mesh->vertex_count && common->mesh->vertex_count == w->mesh->vertex_count);
     CHECK(p->triangle_total == w->mesh->triangle_count && common->mesh->triangle_count == w->mesh->triangle_count);
     CHECK(p->segment_total == w->mesh->segment_count && common->mesh->segment_count == w->mesh->segment_count);
@@ -256,6 +260,12 @@ static enum tac_err compare(const char *what, bool spread)
 #define CLOTH(bend)                                                                                                    \
     "\"materials\": {\"m\": {\"density\": 0.3, \"stretch\": {\"model\": \"spring\", \"stiffness\": 1}" bend "}}, "
 #define BEND ", \"bend\": {\"model\": \"hinge\", \"stiffness\": 1}"
+#define GEL                                                                                                            \
+    "\"materials\": {\"gel\": {\"density\": 900, \"solid\": {\"model\": \"neo-hookean\", \"youngs\": 1e4, "            \
+    "\"poisson\": 0.3}}}, \"integrator\": {\"kind\": \"implicit\", \"step_s\": 0.1}, "
+#define FILLED(cells) "\"mesh\": {\"kind\": \"box\", \"size\": [1, 0.7, 0.3], \"cells\": " cells ", \"fill\": \"tets\"}"
+#define BLOCK(name, cells, y)                                                                                          \
+    "{\"name\": \"" name "\", \"material\": \"gel\", \"position\": [0.1, " y ", 0], " FILLED(cells) "}"
 #define SHEET(more)                                                                                                    \
     "{\"name\": \"s\", \"material\": \"m\", \"mesh\": {\"kind\": \"file\", \"path\": \"sheet.h5\"}" more "}"
 
@@ -287,6 +297,15 @@ static const char *const GOOD[] = {
     HEAD CLOTH(BEND) "\"bodies\": [{\"name\": \"g\", \"material\": \"m\", \"angular_velocity\": [0, 1, 0], \"mesh\": "
                      "{\"kind\": \"grid\", \"size\": [1, 0.7], \"cells\": [71, 60]}}, " SHEET(
                          ", \"position\": [0, 9, 0]") "]}",
+    /* Solids that are made by blocks: one cell; one layer; more rows than a chunk has; and, fixed, a surface. */
+    HEAD GEL "\"bodies\": [" BLOCK("a", "[1, 1, 1]", "0") ", " BLOCK("b", "[1, 7, 2]", "2") ", " BLOCK(
+        "c", "[3, 1, 4]", "4") ", " BLOCK("d", "[20, 17, 9]",
+                                          "6") ", {\"name\": \"e\", \"fixed\": true, "
+                                               "\"position\": [0, 8, 0], " FILLED("[6, 5, 4]") "}]}",
+    HEAD GEL "\"bodies\": [" BLOCK("a", "[4, 5, 1]", "0") ", " BLOCK(
+        "b", "[2, 2, 2]",
+        "2") ", {\"name\": \"s\", "
+             "\"mass\": 1, \"mesh\": {\"kind\": \"file\", \"path\": \"sheet.h5\"}, \"position\": [0, 9, 0]}]}",
     /* In the plane. */
     HEAD CLOTH("") "\"bodies\": [{\"name\": \"s\", \"material\": \"m\", \"random_speed\": [1, 2], \"mesh\": "
                    "{\"kind\": "
@@ -294,6 +313,18 @@ static const char *const GOOD[] = {
 };
 
 static const char *const BAD[] = {
+    /* Solids that could be made by blocks, but for an error: flat cells, more cells than may be, no solid, a typo. */
+    HEAD GEL "\"bodies\": [{\"name\": \"a\", \"material\": \"gel\", \"mesh\": {\"kind\": \"box\", \"size\": "
+             "[1, 1e-13, 1], \"cells\": [2, 1, 2], \"fill\": \"tets\"}}]}",
+    HEAD GEL "\"bodies\": [" BLOCK("a", "[1000, 1000, 100]", "0") "]}",
+    HEAD GEL "\"bodies\": [" BLOCK("a", "[2, 0, 1]", "0") "]}",
+    HEAD CLOTH("") "\"bodies\": [{\"name\": \"a\", \"material\": \"m\", " FILLED("[2, 2, 2]") "}]}",
+    HEAD GEL "\"bodies\": [{\"name\": \"a\", \"material\": \"gel\", \"mesh\": {\"kind\": \"box\", \"size\": "
+             "[1, 1, 1], \"cells\": [2, 1, 2], \"fill\": \"cubes\"}}]}",
+    HEAD GEL "\"bodies\": [{\"name\": \"a\", \"material\": \"gel\", \"mesh\": {\"kind\": \"grid\", \"size\": "
+             "[1, 1], \"cells\": [90, 90]}}]}",
+    HEAD GEL "\"bodies\": [{\"name\": \"a\", \"material\": \"gel\", \"mesh\": {\"kind\": \"box\", \"size\": "
+             "[1e101, 1e101, 1e101], \"cells\": [4, 4, 4], \"fill\": \"tets\"}}]}",
     HEAD CLOTH("") "\"bodies\": [" SHEET(", \"scale\": 1e60") "]}",
     HEAD CLOTH("") "\"bodies\": [" SHEET(", \"velocity\": [1e50, 0, 0], \"random_speed\": [0, 1e50]") "]}",
     HEAD CLOTH("") "\"bodies\": [" SHEET(", \"position\": [1e40, 1e40, 1e40]") "]}",
