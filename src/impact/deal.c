@@ -220,6 +220,7 @@ enum tac_err tac_instant_each(struct tac_instant *in, tac_island_work *work)
     memcpy(sum, (int64_t[3]){in->reflections - before[0], in->jammed - before[1], in->iterations - before[2]},
            sizeof sum);
     TAC_TRY(tac_over_ranks(in->ctx, sum, 3, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(in->ctx, &in->unsolved, 1, MPI_INT64_T, MPI_MAX));
     in->reflections = before[0] + sum[0];
     in->jammed = before[1] + sum[1];
     in->iterations = before[2] + sum[2];

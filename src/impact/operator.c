@@ -96,7 +96,10 @@ static struct tac_column column_of(const struct tac_instant *in, const struct ta
     return c;
 }
 
-/* After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
+/* Rows that no velocity allows, as those of a ball between two scripts that meet, have impulses without limits. Such a
+ * problem is counted and changes nothing: the caller looks for rows that can be, in a shorter step.
+ *
+ * After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
  * row; a support takes no more than what forces give in half a step, and the next step takes what it leaves. */
 static enum tac_err solve(struct tac_instant *in, bool support)
 {
@@ -120,11 +123,12 @@ static enum tac_err solve(struct tac_instant *in, bool support)
     } else
         solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
-    return solved ? TAC_OK
-                  : tac_fail(in->ctx, TAC_ERR_RUN,
-                             "impulses of %zu contacts at once were not found in %" PRId64
-                             " iterations; make integrator.solver.tolerance larger, or integrator.step_s smaller",
-                             p->columns, p->iterations - before);
+    if (!solved) {
+        in->unsolved = in->unsolved > (int64_t)p->columns ? in->unsolved : (int64_t)p->columns;
+        memset(p->y, 0, p->columns * sizeof *p->y);
+        memset(p->w, 0, 4 * p->bodies * sizeof *p->w);
+    }
+    return TAC_OK;
 }
 
 enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times)
@@ -345,7 +349,7 @@ static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t
     *jammed = false;
     for (int64_t round = 0;; round++) {
         const size_t violated = find_violated(in, list, n, slow);
-        if (violated == 0)
+        if (violated == 0 || in->unsolved > 0)
             break;
         if (round == in->rule.most + REFLECTIONS_PER_ROW * (int64_t)n) {
             *jammed = true;

@@ -45,7 +45,8 @@ struct tac_instant {
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
-    size_t largest; /* rows of an island */
+    size_t largest;   /* rows of an island */
+    int64_t unsolved; /* since the caller set it to 0: unknowns of the largest problem that was not solved; 0: none */
 
     /* work, owned */
     struct tac_islands all, part; /* of all rows; of the rows that are violated */
@@ -70,7 +71,7 @@ static inline bool tac_instant_violates(const struct tac_instant *in, const stru
 }
 
 /* Collective, if the islands are dealt. Impact of all islands in which a row is violated: in->v becomes the velocities
- * after it, and the rows get their impulses, 0 in other islands. TAC_ERR_RUN: a problem was not solved. */
+ * after it, and the rows get their impulses, 0 in other islands. in->unsolved says whether all this was done. */
 enum tac_err tac_instant_strike(struct tac_instant *in);
 
 /* Collective, if the islands are dealt. Support of all islands, with friction: in->v becomes the nearest velocities at
