@@ -119,8 +119,8 @@ static void keep_pushes(struct tac_impact *sim)
     }
 }
 
-/* Impact: the vertices get the velocities after it. */
-static enum tac_err strike(struct tac_impact *sim)
+/* Impact without friction, or the friction of all impacts since the last time: vertices get the velocities after it. */
+static enum tac_err strike(struct tac_impact *sim, bool friction)
 {
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
@@ -128,7 +128,7 @@ static enum tac_err strike(struct tac_impact *sim)
     if (a->bodies > 0)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
-    TAC_TRY(tac_instant_strike(&a->instant));
+    TAC_TRY(friction ? tac_instant_rub(&a->instant) : tac_instant_strike(&a->instant));
     keep_pushes(sim);
     tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);
@@ -181,13 +181,14 @@ static bool is_unsolved(struct tac_impact *sim)
 static enum tac_err find_flight(struct tac_impact *sim)
 {
     enum tac_err err;
-    bool corrected;
+    bool corrected, struck = false;
     int64_t fresh;
     TAC_TRY(tac_impact_prove(sim, true, &fresh));
     while (!sim->part.fails) {
         sim->last_step.rounds++;
         if (fresh > 0) {
-            TAC_TRY(tac_agree(sim->ctx, strike(sim)));
+            TAC_TRY(tac_agree(sim->ctx, strike(sim, false)));
+            struck = true;
             if (is_unsolved(sim))
                 break;
             aim(sim);
@@ -196,6 +197,12 @@ static enum tac_err find_flight(struct tac_impact *sim)
             if (fresh > 0)
                 continue;
         }
+        if (struck && tac_instant_must_rub(&sim->active.instant)) {
+            TAC_TRY(tac_agree(sim->ctx, strike(sim, true)));
+            if (is_unsolved(sim))
+                break;
+        }
+        struck = false;
         TAC_TRY(tac_agree(sim->ctx, support(sim, sim->active.v, sim->active.middle, false)));
         if (is_unsolved(sim))
             break;
@@ -353,7 +360,7 @@ static enum tac_err fail(struct tac_impact *sim)
     err = tac_fail(sim->ctx, TAC_ERR_RUN,
                    "%s from t = %.9g s, not even in integrator.step_s / %d; the nearest pair is %s, with a gap of %.3g "
                    "m; %s",
-                   blocked                    ? "motions bring surfaces together"
+                   blocked                   ? "motions bring surfaces together"
                    : a->instant.unsolved > 0 ? "no velocities that all contacts allow were found"
                                              : "no flight without contact was found",
                    (double)sim->now * sim->scene->settings->quantum_s, 1 << LEVELS, named, nearest.gap,

@@ -12,6 +12,7 @@ import tempfile
 
 import h5py
 
+from impact_equality import make
 from runs import call, check, failures, table
 
 
@@ -131,9 +132,17 @@ def floor_of_triangles(folder):
               "a ball slides over the edges of a floor of triangles (restitution %g): %s" % (c, v))
 
 
+def pinched(folder):
+    """Grains between a rod and a cup that a whole step would press together: rows that no velocity allows."""
+    what = make(14)
+    what["time"] = {"end": .13, "frame": .13}
+    run = Run(folder, what)
+    check(sum(row["halvings"] for row in run.steps) > 0, "grains that are pinched halve the step")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (slope, bounce, cradle, mirror, heap, script, tower, floor_of_triangles):
+        for part in (slope, bounce, cradle, mirror, heap, script, tower, floor_of_triangles, pinched):
             part(folder)
     return bool(failures)
 
