@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
-#define MOST_EASE 30.    /* so many times what is enough is allowed after as many times the patience */
+#define MOST_EASE 30.     /* so many times what is enough is allowed after as many times the patience */
 #define TAC_EXPANSION 1.9 /* over a bound of the largest eigenvalue; 2 is the limit */
 
 static enum tac_err make_columns(struct tac_ctx *ctx, struct tac_bounded *p, size_t room)
@@ -228,7 +228,8 @@ static double leave(struct tac_bounded *p)
     return error;
 }
 
-/* The error that is small enough. A heap of thousands of discs that jams would else take ten thousands of iterations. */
+/* The error that is small enough. A heap of thousands of discs that jams would else take ten thousands of iterations.
+ */
 static double allowed(const struct tac_bounded *p, int64_t round)
 {
     if (round < p->patience)

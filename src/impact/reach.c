@@ -80,8 +80,8 @@ static size_t add_approaching(struct tac_instant *in, const uint32_t *list, size
     struct tac_spread *s = &in->spread;
     const size_t before = s->count;
     for (size_t k = 0; k < n; k++)
-        if (!s->has[list[k]] && tac_row_speed(&in->row[list[k]], s->v) + in->row[list[k]].u <
-                                    -fmax(limit, in->slow / in->row[list[k]].s))
+        if (!s->has[list[k]] &&
+            tac_row_speed(&in->row[list[k]], s->v) + in->row[list[k]].u < -fmax(limit, in->slow / in->row[list[k]].s))
             choose(s, list[k]);
     meet_bodies(in, before);
     return s->count - before;

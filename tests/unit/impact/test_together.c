@@ -33,8 +33,8 @@ static void work(struct tac_ctx *ctx, double *v, size_t *columns, bool *deep)
 {
     static struct tac_impact_row row[ROWS];
     struct tac_instant in = {.ctx = ctx, .dealt = true, .bodies = BODIES, .v = v, .rows = ROWS, .row = row};
-    in.rule = (struct tac_impact_settings){
-        .kind = TAC_IMPACT_REFLECTIONS, .tolerance = 1e-10, .passes = 4, .most = 1000};
+    in.rule =
+        (struct tac_impact_settings){.kind = TAC_IMPACT_REFLECTIONS, .tolerance = 1e-10, .passes = 4, .most = 1000};
     for (int k = 0; k < BOXES; k++)
         for (int corner = 0; corner < POINTS; corner++)
             make_row(&row[POINTS * k + corner], k, corner);
