@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tactus/math.h>
 
+#define MOST_EASE 30.     /* so many times what is enough is allowed after as many times the patience */
 #define TAC_EXPANSION 1.9 /* over a bound of the largest eigenvalue; 2 is the limit */
 
 static enum tac_err make_columns(struct tac_ctx *ctx, struct tac_bounded *p, size_t room)
@@ -227,10 +228,19 @@ static double leave(struct tac_bounded *p)
     return error;
 }
 
+/* The error that is small enough. A heap of thousands of discs that jams would else take ten thousands of iterations.
+ */
+static double allowed(const struct tac_bounded *p, int64_t round)
+{
+    if (round < p->patience)
+        return p->tolerance;
+    return p->coarse ? p->enough * fmin((double)round / (double)p->patience, MOST_EASE) : p->enough;
+}
+
 static bool iterate(struct tac_bounded *p, double error, size_t columns)
 {
     const int64_t most = 20 * (int64_t)columns + 2000;
-    for (int64_t round = 0; error > (round < p->patience ? p->tolerance : p->enough); round++) {
+    for (int64_t round = 0; error > allowed(p, round); round++) {
         if (round >= most)
             return false;
         p->iterations++;

@@ -89,48 +89,46 @@ TAC_FOUR_INLINE tac_four sum_coarsely(const double *term, size_t n, tac_four mos
     return sum;
 }
 
-TAC_VERSIONS void tac_bounded_go_coarsely(struct tac_bounded *p, const double *y)
+/* Sets the terms at a body, four numbers each, and the largest of them. Returns how many they are. */
+TAC_FOUR_INLINE size_t make_terms(const struct tac_bounded *p, size_t b, const double *y, double *term,
+                                  struct tac_even_most *most)
+{
+    const size_t n = p->start[b + 1] - p->start[b];
+    const double *pack = p->pack + 4 * p->start[b];
+    const uint32_t *entry = p->entry + p->start[b];
+    *most = TAC_EVEN_NONE;
+    for (size_t k = 0; k < n; k++) {
+        const tac_four t = tac_four_load(pack + 4 * k) * tac_four_all(y[entry[k]]);
+        tac_four_store(term + 4 * k, t);
+        tac_even_meet(most, t);
+    }
+    return n;
+}
+
+/* w = F y; `coarsely` is a constant where this is used. */
+TAC_FOUR_INLINE void go(struct tac_bounded *p, const double *y, bool coarsely)
 {
     double term[4 * TAC_EVEN_MOST];
     const size_t own = p->team != NULL ? p->team->own : p->bodies;
     for (size_t b = 0; b < own; b++) {
-        const size_t n = p->start[b + 1] - p->start[b];
-        const double *pack = p->pack + 4 * p->start[b];
-        const uint32_t *entry = p->entry + p->start[b];
-        tac_four most = tac_four_all(0);
-        if (n > TAC_EVEN_MOST) {
+        struct tac_even_most most;
+        if (p->start[b + 1] - p->start[b] > TAC_EVEN_MOST) {
             sum_many(p, b, y);
             continue;
         }
-        for (size_t k = 0; k < n; k++) {
-            const tac_four t = tac_four_load(pack + 4 * k) * tac_four_all(y[entry[k]]);
-            tac_four_store(term + 4 * k, t);
-            most = tac_even_larger(tac_even_size(t), most);
-        }
-        tac_four_store(p->w + 4 * b, sum_coarsely(term, n, most));
+        const size_t n = make_terms(p, b, y, term, &most);
+        tac_four_store(p->w + 4 * b, coarsely ? sum_coarsely(term, n, most.most) : sum_terms(term, n, &most));
     }
+}
+
+TAC_VERSIONS void tac_bounded_go_coarsely(struct tac_bounded *p, const double *y)
+{
+    go(p, y, true);
 }
 
 TAC_VERSIONS void tac_bounded_go(struct tac_bounded *p, const double *y)
 {
-    double term[4 * TAC_EVEN_MOST];
-    const size_t own = p->team != NULL ? p->team->own : p->bodies;
-    for (size_t b = 0; b < own; b++) {
-        const size_t n = p->start[b + 1] - p->start[b];
-        const double *pack = p->pack + 4 * p->start[b];
-        const uint32_t *entry = p->entry + p->start[b];
-        struct tac_even_most most = TAC_EVEN_NONE;
-        if (n > TAC_EVEN_MOST) {
-            sum_many(p, b, y);
-            continue;
-        }
-        for (size_t k = 0; k < n; k++) {
-            const tac_four t = tac_four_load(pack + 4 * k) * tac_four_all(y[entry[k]]);
-            tac_four_store(term + 4 * k, t);
-            tac_even_meet(&most, t);
-        }
-        tac_four_store(p->w + 4 * b, sum_terms(term, n, &most));
-    }
+    go(p, y, false);
 }
 
 /* Row k of F^T, at the bodies that are `which` of its columns, for four columns. */

@@ -11,7 +11,7 @@
 
 enum {
     GIANT = 4096,   /* rows: smaller islands are never solved by all ranks */
-    OF_ROW = 11,    /* numbers of a row's result: impulses, directions, whether they are known, what friction took */
+    OF_ROW = 12,    /* numbers of a row's result: impulses, directions, what is known of friction */
     OF_BODY = 3,    /* its velocity, or its turn */
     EVERY_RANK = -1 /* the owner of a giant island */
 };
@@ -94,6 +94,7 @@ static void write_row(const struct tac_impact_row *row, double *out)
     memcpy(out + 3, row->tangent, 6 * sizeof *out);
     out[9] = row->rubs;
     out[10] = row->rubbed;
+    out[11] = row->struck;
 }
 
 static void read_row(struct tac_impact_row *row, const double *in)
@@ -103,6 +104,7 @@ static void read_row(struct tac_impact_row *row, const double *in)
     memcpy(row->tangent, in + 3, 6 * sizeof *in);
     row->rubs = in[9] != 0;
     row->rubbed = in[10];
+    row->struck = in[11];
 }
 
 /* Copies the results of an island to a message, or from it; returns how long they are. at NULL: copies nothing. */
@@ -220,6 +222,7 @@ enum tac_err tac_instant_each(struct tac_instant *in, tac_island_work *work)
     memcpy(sum, (int64_t[3]){in->reflections - before[0], in->jammed - before[1], in->iterations - before[2]},
            sizeof sum);
     TAC_TRY(tac_over_ranks(in->ctx, sum, 3, MPI_INT64_T, MPI_SUM));
+    TAC_TRY(tac_over_ranks(in->ctx, &in->unsolved, 1, MPI_INT64_T, MPI_MAX));
     in->reflections = before[0] + sum[0];
     in->jammed = before[1] + sum[1];
     in->iterations = before[2] + sum[2];

@@ -101,6 +101,7 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
     sim->active.instant.slow = sim->part.slow;
+    sim->active.instant.unsolved = 0;
 done:
     return err;
 }
@@ -118,8 +119,8 @@ static void keep_pushes(struct tac_impact *sim)
     }
 }
 
-/* Impact: the vertices get the velocities after it. */
-static enum tac_err strike(struct tac_impact *sim)
+/* Impact without friction, or the friction of all impacts since the last time: vertices get the velocities after it. */
+static enum tac_err strike(struct tac_impact *sim, bool friction)
 {
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
@@ -127,7 +128,7 @@ static enum tac_err strike(struct tac_impact *sim)
     if (a->bodies > 0)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
-    TAC_TRY(tac_instant_strike(&a->instant));
+    TAC_TRY(friction ? tac_instant_rub(&a->instant) : tac_instant_strike(&a->instant));
     keep_pushes(sim);
     tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);
@@ -168,24 +169,43 @@ static void aim_supported(struct tac_impact *sim)
     tac_impact_rigid_fly(sim, a->middle);
 }
 
+/* Has an operator not found its impulses? Then the part is halved. All ranks know. */
+static bool is_unsolved(struct tac_impact *sim)
+{
+    const bool unsolved = sim->active.instant.unsolved > 0;
+    sim->part.fails = sim->part.fails || unsolved;
+    return unsolved;
+}
+
 /* Finds the velocities of a flight in which nothing touches: sim->p, sim->active.middle. part.fails: there is none. */
 static enum tac_err find_flight(struct tac_impact *sim)
 {
     enum tac_err err;
-    bool corrected;
+    bool corrected, struck = false;
     int64_t fresh;
     TAC_TRY(tac_impact_prove(sim, true, &fresh));
     while (!sim->part.fails) {
         sim->last_step.rounds++;
         if (fresh > 0) {
-            TAC_TRY(tac_agree(sim->ctx, strike(sim)));
+            TAC_TRY(tac_agree(sim->ctx, strike(sim, false)));
+            struck = true;
+            if (is_unsolved(sim))
+                break;
             aim(sim);
             TAC_TRY(tac_impact_share(sim, sim->p));
             TAC_TRY(tac_impact_prove(sim, false, &fresh));
             if (fresh > 0)
                 continue;
         }
+        if (struck && tac_instant_must_rub(&sim->active.instant)) {
+            TAC_TRY(tac_agree(sim->ctx, strike(sim, true)));
+            if (is_unsolved(sim))
+                break;
+        }
+        struck = false;
         TAC_TRY(tac_agree(sim->ctx, support(sim, sim->active.v, sim->active.middle, false)));
+        if (is_unsolved(sim))
+            break;
         aim_supported(sim);
         TAC_TRY(tac_impact_share(sim, sim->p));
         TAC_TRY(tac_impact_prove(sim, false, &fresh));
@@ -237,16 +257,21 @@ static enum tac_err finish_all_elastic(struct tac_impact *sim)
     return err;
 }
 
+/* Finds the velocities at the end, sim->active.end. part.fails: there are none. */
 static enum tac_err finish_velocities(struct tac_impact *sim)
 {
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
-    for (size_t k = 0; k < a->rows; k++)
+    for (size_t k = 0; k < a->rows; k++) {
+        sim->last_step.defect += a->row[k].r * a->row[k].lambda;
         a->row[k].r = 0;
+    }
     keep_pushes(sim);
     tac_impact_enter_rows(sim, a->v, a->middle, false);
     TAC_TRY(tac_impact_rigid_arrive(sim));
     TAC_TRY(tac_agree(sim->ctx, support(sim, a->middle, a->end, true)));
+    if (is_unsolved(sim))
+        goto done;
     TAC_TRY(tac_agree(sim->ctx, finish_all_elastic(sim)));
     tac_impact_enter_rows(sim, a->middle, a->end, false);
     tac_impact_enter_difference(sim);
@@ -272,9 +297,6 @@ static enum tac_err commit(struct tac_impact *sim)
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
     const double h = sim->part.h;
-    for (size_t k = 0; k < a->rows; k++)
-        sim->last_step.defect += a->row[k].r * a->row[k].lambda;
-    TAC_TRY(finish_velocities(sim));
     tac_impact_enter_loads(sim);
     enter_pushes(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_impact_pushes_enter(sim)));
@@ -338,7 +360,9 @@ static enum tac_err fail(struct tac_impact *sim)
     err = tac_fail(sim->ctx, TAC_ERR_RUN,
                    "%s from t = %.9g s, not even in integrator.step_s / %d; the nearest pair is %s, with a gap of %.3g "
                    "m; %s",
-                   blocked ? "motions bring surfaces together" : "no flight without contact was found",
+                   blocked                   ? "motions bring surfaces together"
+                   : a->instant.unsolved > 0 ? "no velocities that all contacts allow were found"
+                                             : "no flight without contact was found",
                    (double)sim->now * sim->scene->settings->quantum_s, 1 << LEVELS, named, nearest.gap,
                    blocked ? "change the motions"
                            : "make motions slower, contact.thickness larger, or integrator.step_s smaller");
@@ -352,7 +376,10 @@ static enum tac_err try_part(struct tac_impact *sim, tac_time from, tac_time to,
     enum tac_err err;
     TAC_TRY(begin(sim, from, to, level));
     const struct tac_accum lost = sim->books.lost, friction = sim->books.friction, work = sim->books.work;
+    const double defect = sim->last_step.defect;
     TAC_TRY(find_flight(sim));
+    if (!sim->part.fails)
+        TAC_TRY(finish_velocities(sim));
     *done = !sim->part.fails;
     if (*done) {
         TAC_TRY(commit(sim));
@@ -361,6 +388,7 @@ static enum tac_err try_part(struct tac_impact *sim, tac_time from, tac_time to,
     sim->books.lost = lost;
     sim->books.friction = friction;
     sim->books.work = work;
+    sim->last_step.defect = defect;
     memcpy(sim->v, sim->before, 3 * (size_t)sim->count * sizeof *sim->v);
 done:
     return err;

@@ -40,6 +40,7 @@ enum tac_err tac_instant_islands(struct tac_instant *in)
     for (size_t i = 0; i < in->all.count; i++)
         if (in->all.begin[i + 1] - in->all.begin[i] > in->largest)
             in->largest = in->all.begin[i + 1] - in->all.begin[i];
+    TAC_TRY(tac_spread_make(in->ctx, &in->spread, in->bodies, in->rows));
     TAC_TRY(tac_instant_deal(in));
 done:
     return err;
@@ -51,6 +52,7 @@ void tac_instant_free(struct tac_instant *in)
     tac_islands_free(&in->part);
     tac_bounded_free(&in->problem);
     tac_deal_free(&in->deal);
+    tac_spread_free(&in->spread);
     void *const owned[] = {in->local, in->global, in->start, in->other, in->violated, in->first, in->second};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
@@ -96,7 +98,15 @@ static struct tac_column column_of(const struct tac_instant *in, const struct ta
     return c;
 }
 
-/* After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
+double tac_instant_enough(const struct tac_instant *in, double most)
+{
+    return fmax(ENOUGH * most, TAC_ROUNDING * in->fastest);
+}
+
+/* Rows that no velocity allows, as those of a ball between two scripts that meet, have impulses without limits. Such a
+ * problem is counted and changes nothing: the caller looks for rows that can be, in a shorter step.
+ *
+ * After `patience` iterations less accuracy is enough where energy is lost. An impulse goes along a chain from row to
  * row; a support takes no more than what forces give in half a step, and the next step takes what it leaves. */
 static enum tac_err solve(struct tac_instant *in, bool support)
 {
@@ -104,8 +114,9 @@ static enum tac_err solve(struct tac_instant *in, bool support)
     double most = 0;
     for (size_t k = 0; k < p->columns; k++)
         most = fmax(most, fabs(p->b[k]));
+    in->most = most;
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
-    p->enough = in->lossy ? fmax(ENOUGH * most, p->tolerance) : p->tolerance;
+    p->enough = in->lossy ? fmax(tac_instant_enough(in, most), p->tolerance) : p->tolerance;
     p->coarse = in->slack > 1;
     p->patience = PATIENCE + (support || p->columns > MANY ? (int64_t)(PER_ROOT * sqrt((double)p->columns))
                                                            : PER_ROW * (int64_t)p->columns);
@@ -120,14 +131,16 @@ static enum tac_err solve(struct tac_instant *in, bool support)
     } else
         solved = tac_bounded_solve(p);
     in->iterations += p->iterations - before;
-    return solved ? TAC_OK
-                  : tac_fail(in->ctx, TAC_ERR_RUN,
-                             "impulses of %zu contacts at once were not found in %" PRId64
-                             " iterations; make integrator.solver.tolerance larger, or integrator.step_s smaller",
-                             p->columns, p->iterations - before);
+    if (!solved) {
+        in->unsolved = in->unsolved > (int64_t)p->columns ? in->unsolved : (int64_t)p->columns;
+        memset(p->y, 0, p->columns * sizeof *p->y);
+        memset(p->w, 0, 4 * p->bodies * sizeof *p->w);
+    }
+    return TAC_OK;
 }
 
-enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times)
+enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times,
+                               const double *start)
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
@@ -139,9 +152,25 @@ enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, siz
         p->b[k] = -times * (tac_row_speed(row, v) + row->u);
         p->lower[k] = 0;
         p->upper[k] = INFINITY;
-        p->y[k] = 0;
+        p->y[k] = start != NULL ? start[list[k]] : 0;
     }
     TAC_TRY(solve(in, false));
+done:
+    tac_instant_forget(in, bodies);
+    return err;
+}
+
+enum tac_err tac_instant_give(struct tac_instant *in, const uint32_t *list, size_t n, const double *y)
+{
+    enum tac_err err;
+    struct tac_bounded *p = &in->problem;
+    const size_t bodies = tac_instant_number(in, list, n);
+    TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
+    for (size_t k = 0; k < n; k++) {
+        p->column[k] = column_of(in, &in->row[list[k]]);
+        p->y[k] = y[list[k]];
+    }
+    tac_bounded_give(p);
 done:
     tac_instant_forget(in, bodies);
     return err;
@@ -152,6 +181,26 @@ void tac_instant_push(const struct tac_instant *in, double scale, double *v)
     for (size_t b = 0; b < in->problem.bodies; b++)
         for (size_t k = 0; k < 3; k++)
             v[3 * (size_t)in->global[b] + k] += scale * in->problem.w[4 * b + k];
+}
+
+/* ---- laws ---- */
+
+static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, size_t n, bool friction)
+{
+    for (size_t k = 0; k < n; k++)
+        if (in->row[list[k]].restitution < 1 || (friction && in->row[list[k]].friction > 0))
+            return false;
+    return true;
+}
+
+/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest. */
+static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    in->turns = false;
+    for (size_t k = 0; k < n; k++)
+        in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
+    in->lossy = !loses_nothing(in, list, n, true);
+    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
 }
 
 /* ---- friction ---- */
@@ -185,14 +234,18 @@ static bool aim_friction(struct tac_instant *in, const uint32_t *list, size_t n,
     return any;
 }
 
-static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t n)
+/* keep: directions of impacts whose friction is still to come. */
+static void forget_friction(struct tac_instant *in, const uint32_t *list, size_t n, bool keep)
 {
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
-        row->rubs = false;
         row->rubbed = 0;
-        memset(row->tangent, 0, sizeof row->tangent);
         memset(row->slide, 0, sizeof row->slide);
+        if (keep && row->struck > 0)
+            continue;
+        row->rubs = false;
+        row->struck = 0;
+        memset(row->tangent, 0, sizeof row->tangent);
     }
 }
 
@@ -236,15 +289,13 @@ static bool is_flat(const struct tac_instant *in, const uint32_t *list, size_t n
     return true;
 }
 
-static double limit_of(const struct tac_instant *in, uint32_t row)
+double tac_instant_limit(const struct tac_instant *in, uint32_t row)
 {
     return in->row[row].rubs ? in->row[row].friction * in->second[row] : 0;
 }
 
-/* min 1/2 |v + G y + D z|^2 - r.y, y >= 0, |z| <= friction times in->second of the row, along `directions` of its two
- * directions; `r`: with or without the r of the rows. Rows get y and z, and start with them. */
-static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, int directions,
-                                        const double *v, bool r)
+enum tac_err tac_instant_solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, int directions,
+                                             const double *v, bool r)
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
@@ -253,7 +304,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
     if (directions > 1 && is_flat(in, list, n, v))
         directions = 1;
     for (size_t k = 0; k < n; k++)
-        columns += limit_of(in, list[k]) > 0 ? (size_t)directions : 0;
+        columns += tac_instant_limit(in, list[k]) > 0 ? (size_t)directions : 0;
     TAC_TRY(tac_bounded_begin(in->ctx, p, columns, bodies));
     columns = n;
     for (size_t k = 0; k < n; k++) {
@@ -263,8 +314,8 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
         p->lower[k] = 0;
         p->upper[k] = INFINITY;
         p->y[k] = row->lambda;
-        for (int i = 0; i < directions && limit_of(in, list[k]) > 0; i++)
-            write_friction(in, row, i, v, limit_of(in, list[k]), columns++);
+        for (int i = 0; i < directions && tac_instant_limit(in, list[k]) > 0; i++)
+            write_friction(in, row, i, v, tac_instant_limit(in, list[k]), columns++);
     }
     TAC_TRY(solve(in, true));
     columns = n;
@@ -272,7 +323,7 @@ static enum tac_err solve_with_friction(struct tac_instant *in, const uint32_t *
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = p->y[k];
         for (int i = 0; i < 2; i++)
-            row->slide[i] = i < directions && limit_of(in, list[k]) > 0 ? p->y[columns++] : 0;
+            row->slide[i] = i < directions && tac_instant_limit(in, list[k]) > 0 ? p->y[columns++] : 0;
     }
 done:
     tac_instant_forget(in, bodies);
@@ -292,21 +343,54 @@ static void enter_rubbed(struct tac_instant *in, const uint32_t *list, size_t n)
     }
 }
 
-/* After restitution: impulses in in->second; adds those of friction, against the slip before, to the rows. */
-static enum tac_err rub(struct tac_instant *in, const uint32_t *list, size_t n)
+/* After restitution: the impulses in in->second wait for their friction, against the slip before the first of them. */
+static void keep_for_friction(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    (void)aim_friction(in, list, n, in->start);
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->lambda = in->second[list[k]];
+        row->struck += row->lambda;
+    }
+}
+
+static enum tac_err rub_island(struct tac_instant *in, size_t i)
 {
     enum tac_err err = TAC_OK;
-    forget_friction(in, list, n);
-    if (aim_friction(in, list, n, in->start)) {
-        TAC_TRY(solve_with_friction(in, list, n, 1, in->v, false));
+    const uint32_t *list = in->all.order + in->all.begin[i];
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i];
+    bool any = false;
+    for (size_t k = 0; k < n; k++) {
+        struct tac_impact_row *row = &in->row[list[k]];
+        row->lambda = 0;
+        in->second[list[k]] = row->struck;
+        any = any || tac_instant_limit(in, list[k]) > 0;
+    }
+    forget_friction(in, list, n, true);
+    if (any) {
+        choose_slack(in, list, n);
+        TAC_TRY(tac_instant_slow_down(in, list, n));
         enter_rubbed(in, list, n);
         tac_instant_push(in, 1, in->v);
         enter_rubbed(in, list, n);
     }
     for (size_t k = 0; k < n; k++)
-        in->row[list[k]].lambda += in->second[list[k]];
+        in->row[list[k]].struck = 0;
 done:
     return err;
+}
+
+bool tac_instant_must_rub(const struct tac_instant *in)
+{
+    for (size_t k = 0; k < in->rows; k++)
+        if (in->row[k].rubs && in->row[k].friction * in->row[k].struck > 0)
+            return true;
+    return false;
+}
+
+enum tac_err tac_instant_rub(struct tac_instant *in)
+{
+    return tac_instant_each(in, rub_island);
 }
 
 /* ---- reflections ---- */
@@ -325,7 +409,7 @@ static enum tac_err reflect_component(struct tac_instant *in, const uint32_t *li
 {
     enum tac_err err;
     const struct tac_bounded *p = &in->problem;
-    TAC_TRY(tac_instant_solve(in, list, n, in->v, 2));
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 2, NULL));
     const double square = tac_dot_evenly(p->w, p->w, 4 * p->bodies);
     if (!(square > 0))
         goto done;
@@ -345,7 +429,7 @@ static enum tac_err reflect(struct tac_instant *in, const uint32_t *list, size_t
     *jammed = false;
     for (int64_t round = 0;; round++) {
         const size_t violated = find_violated(in, list, n, slow);
-        if (violated == 0)
+        if (violated == 0 || in->unsolved > 0)
             break;
         if (round == in->rule.most + REFLECTIONS_PER_ROW * (int64_t)n) {
             *jammed = true;
@@ -415,7 +499,7 @@ static enum tac_err mix_laws(struct tac_instant *in, const uint32_t *list, size_
     tac_bounded_apply(p);
     go_back(in, list, n, in->start, in->v);
     tac_instant_push(in, 1, in->v);
-    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    TAC_TRY(tac_instant_stop(in, list, n, in->v));
     tac_instant_push(in, 1, in->v);
     for (size_t k = 0; k < n; k++)
         in->first[list[k]] += p->y[k];
@@ -447,24 +531,6 @@ static enum tac_err restitute(struct tac_instant *in, const uint32_t *list, size
     return TAC_OK;
 }
 
-static bool loses_nothing(const struct tac_instant *in, const uint32_t *list, size_t n, bool friction)
-{
-    for (size_t k = 0; k < n; k++)
-        if (in->row[list[k]].restitution < 1 || (friction && in->row[list[k]].friction > 0))
-            return false;
-    return true;
-}
-
-/* Sets how exactly the problems of an island are solved. Noise of what turns would become slips, and never rest. */
-static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
-{
-    in->turns = false;
-    for (size_t k = 0; k < n; k++)
-        in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
-    in->lossy = !loses_nothing(in, list, n, true);
-    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
-}
-
 bool tac_instant_is_elastic(const struct tac_instant *in, size_t i)
 {
     return loses_nothing(in, in->all.order + in->all.begin[i], in->all.begin[i + 1] - in->all.begin[i], true);
@@ -476,7 +542,7 @@ static enum tac_err stop_slow(struct tac_instant *in, const uint32_t *list, size
     enum tac_err err = TAC_OK;
     if (find_violated(in, list, n, 0) == 0)
         return TAC_OK;
-    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    TAC_TRY(tac_instant_stop(in, list, n, in->v));
     tac_instant_push(in, 1, in->v);
     for (size_t k = 0; k < n; k++)
         in->second[list[k]] += in->problem.y[k];
@@ -502,7 +568,7 @@ static enum tac_err strike_reflecting(struct tac_instant *in, const uint32_t *li
             in->second[list[k]] = in->first[list[k]];
         goto done;
     }
-    TAC_TRY(tac_instant_solve(in, list, n, in->start, 1));
+    TAC_TRY(tac_instant_stop(in, list, n, in->start));
     if (any && !jammed) {
         TAC_TRY(restitute(in, list, n));
         TAC_TRY(stop_slow(in, list, n));
@@ -525,13 +591,13 @@ static enum tac_err strike_island(struct tac_instant *in, size_t i)
         in->row[list[k]].lambda = 0;
         in->first[list[k]] = in->second[list[k]] = 0;
     }
-    forget_friction(in, list, n);
+    forget_friction(in, list, n, true);
     choose_slack(in, list, n);
     if (find_violated(in, list, n, 0) == 0)
         return TAC_OK;
     TAC_TRY(in->rule.kind == TAC_IMPACT_REFLECTIONS ? strike_reflecting(in, list, n)
                                                     : tac_instant_strike_otherwise(in, i));
-    TAC_TRY(rub(in, list, n));
+    keep_for_friction(in, list, n);
 done:
     return err;
 }
@@ -592,9 +658,9 @@ static enum tac_err support_island(struct tac_instant *in, size_t i, bool again)
         in->second[list[k]] = row->lambda;
     }
     if (!again)
-        forget_friction(in, list, n);
+        forget_friction(in, list, n, false);
     for (int64_t pass = again ? 1 : 0; pass <= in->rule.passes && !settled; pass++) {
-        TAC_TRY(solve_with_friction(in, list, n, 2, in->v, true));
+        TAC_TRY(tac_instant_solve_with_friction(in, list, n, 2, in->v, true));
         if (pass == in->rule.passes)
             break;
         settled = settle_limits(in, list, n);
@@ -627,18 +693,12 @@ enum tac_err tac_instant_support(struct tac_instant *in, bool again)
 /* The impulses of rows that are elastic and without friction. */
 enum tac_err tac_instant_repeat(struct tac_instant *in, size_t i)
 {
-    enum tac_err err;
     const uint32_t *list = in->all.order + in->all.begin[i];
-    const size_t n = in->all.begin[i + 1] - in->all.begin[i], bodies = tac_instant_number(in, list, n);
-    struct tac_bounded *p = &in->problem;
-    TAC_TRY(tac_bounded_begin(in->ctx, p, n, bodies));
-    for (size_t k = 0; k < n; k++) {
-        p->column[k] = column_of(in, &in->row[list[k]]);
-        p->y[k] = in->row[list[k]].lambda;
-    }
-    tac_bounded_give(p);
-    tac_instant_push(in, 1, in->v);
-done:
-    tac_instant_forget(in, bodies);
+    const size_t n = in->all.begin[i + 1] - in->all.begin[i];
+    for (size_t k = 0; k < n; k++)
+        in->first[list[k]] = in->row[list[k]].lambda;
+    const enum tac_err err = tac_instant_give(in, list, n, in->first);
+    if (!err)
+        tac_instant_push(in, 1, in->v);
     return err;
 }

@@ -27,6 +27,17 @@ struct tac_deal {
     struct tac_bounded share;       /* of a problem that all solve */
 };
 
+/* The rows of a problem that has not spread to all of its island (reach.c). */
+struct tac_spread {
+    size_t body_capacity, row_capacity;
+    size_t count, rings;
+    uint32_t *chosen; /* owned, (rows): the first `count` are the set */
+    bool *has;        /* owned, (rows): is it in the set? */
+    bool *meets;      /* owned, (bodies): has it a row in the set? */
+    double *v;        /* owned, (bodies, 3): velocities with the impulses of the set */
+    double *y;        /* owned, (rows): impulses */
+};
+
 struct tac_instant {
     struct tac_ctx *ctx; /* borrowed */
     bool dealt;          /* calls are collective, and all ranks have the same rows and velocities */
@@ -42,14 +53,17 @@ struct tac_instant {
 
     double slack;      /* times rule.tolerance: of the island that is being solved */
     bool lossy, turns; /* it loses energy; it has rigid pieces */
+    double most;       /* the largest number that the last problem was to take */
 
     /* counted since the caller set them to 0 */
     int64_t reflections, jammed, iterations;
-    size_t largest; /* rows of an island */
+    size_t largest;   /* rows of an island */
+    int64_t unsolved; /* since the caller set it to 0: unknowns of the largest problem that was not solved; 0: none */
 
     /* work, owned */
     struct tac_islands all, part; /* of all rows; of the rows that are violated */
     struct tac_deal deal;
+    struct tac_spread spread;
     struct tac_bounded problem;
     size_t body_capacity, row_capacity;
     int32_t *local;         /* (bodies): number in the problem, or -1 */
@@ -69,9 +83,14 @@ static inline bool tac_instant_violates(const struct tac_instant *in, const stru
     return tac_row_speed(row, in->v) + row->u < -(1e-12 * in->fastest + fmax(in->floor, slow) / row->s);
 }
 
-/* Collective, if the islands are dealt. Impact of all islands in which a row is violated: in->v becomes the velocities
- * after it, and the rows get their impulses, 0 in other islands. TAC_ERR_RUN: a problem was not solved. */
+/* Collective, if the islands are dealt. Impact, without friction, of all islands in which a row is violated: in->v
+ * becomes the velocities after it, and the rows get their impulses, 0 in other islands. in->unsolved says whether all
+ * this was done. */
 enum tac_err tac_instant_strike(struct tac_instant *in);
+/* Collective, if the islands are dealt. Friction of all impacts of the rows since the last call. */
+enum tac_err tac_instant_rub(struct tac_instant *in);
+/* Local. Is there such friction? All ranks find the same. */
+bool tac_instant_must_rub(const struct tac_instant *in);
 
 /* Collective, if the islands are dealt. Support of all islands, with friction: in->v becomes the nearest velocities at
  * which no row approaches. again: only in islands that lose energy; their rows have the impulses of a support before
@@ -98,10 +117,30 @@ void tac_deal_free(struct tac_deal *deal);
 size_t tac_instant_number(struct tac_instant *in, const uint32_t *list, size_t n);
 void tac_instant_forget(struct tac_instant *in, size_t bodies);
 
-/* Local. P(v, G, -u), of n rows, into in->problem. times: 2 for a reflection, P(2v, G, -2u); else 1. */
-enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times);
+/* Local. P(v, G, -u), of n rows, into in->problem. times: 2 for a reflection, P(2v, G, -2u); else 1. start: impulses to
+ * start from, by rows; NULL: 0. */
+enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times,
+                               const double *start);
+/* Local. Into in->problem: y by rows, and what it pushes. */
+enum tac_err tac_instant_give(struct tac_instant *in, const uint32_t *list, size_t n, const double *y);
+/* Local. min 1/2 |v + G y + D z|^2 - r.y, y >= 0, |z| <= tac_instant_limit(), along `directions` of the two directions
+ * of each row; `r`: with or without the r of the rows. Rows get y and z, and start with them. */
+enum tac_err tac_instant_solve_with_friction(struct tac_instant *in, const uint32_t *list, size_t n, int directions,
+                                             const double *v, bool r);
+/* Local. The most that friction may do: in->second of the row times its friction. */
+double tac_instant_limit(const struct tac_instant *in, uint32_t row);
+/* Local. Where energy is lost, so slow an approach is left to the next step, if the fastest one is `most`. */
+double tac_instant_enough(const struct tac_instant *in, double most);
 /* Local. v += scale times what in->problem has pushed. */
 void tac_instant_push(const struct tac_instant *in, double scale, double *v);
+
+/* reach.c. Local, of an island: its rows from where few of them approach. stop: P(v, G, -u), into in->problem.
+ * slow_down: friction of an impact, from in->v; in->problem has only rows near to those with impulses. */
+enum tac_err tac_instant_stop(struct tac_instant *in, const uint32_t *list, size_t n, const double *v);
+enum tac_err tac_instant_slow_down(struct tac_instant *in, const uint32_t *list, size_t n);
+enum tac_err tac_spread_make(struct tac_ctx *ctx, struct tac_spread *s, size_t bodies, size_t rows);
+void tac_spread_free(struct tac_spread *s);
+
 /* Local. The other operators, of island i (others.c). Impulses go to in->first. */
 enum tac_err tac_instant_strike_otherwise(struct tac_instant *in, size_t i);
 

@@ -7,7 +7,7 @@ static enum tac_err strike_lcp(struct tac_instant *in, const uint32_t *list, siz
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
-    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1));
+    TAC_TRY(tac_instant_solve(in, list, n, in->v, 1, NULL));
     for (size_t k = 0; k < n; k++)
         p->y[k] *= 1 + in->row[list[k]].restitution;
     tac_bounded_apply(p);
@@ -67,7 +67,7 @@ enum tac_err tac_instant_strike_otherwise(struct tac_instant *in, size_t i)
     in->jammed++; /* and inelastic from where it has come to */
     for (size_t k = 0; k < n; k++)
         in->first[list[k]] = in->second[list[k]];
-    const enum tac_err err = tac_instant_solve(in, list, n, in->v, 1);
+    const enum tac_err err = tac_instant_solve(in, list, n, in->v, 1, NULL);
     if (!err)
         tac_instant_push(in, 1, in->v);
     for (size_t k = 0; k < n && !err; k++)

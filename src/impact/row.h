@@ -33,6 +33,7 @@ struct tac_impact_row {
     /* impulses of the last call of an operator: along n, and of friction along two unit vectors, 0: there is none */
     double lambda, slide[2], tangent[2][3];
     bool rubs;     /* the two directions are known */
+    double struck; /* the impulse along n of impacts whose friction is still to come */
     double rubbed; /* J: what friction has taken in the last impact, with the impulses along n that it has caused */
 };
 

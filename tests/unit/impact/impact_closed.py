@@ -4,7 +4,6 @@ that is its own mirror image, a heap that comes to rest, and what a script does 
 
 If it fails, steps with impact are not those of docs/reference/impact.md."""
 
-import json
 import math
 import os
 import sys
@@ -12,7 +11,8 @@ import tempfile
 
 import h5py
 
-from runs import call, check, failures, table
+from impact_equality import make
+from runs import Run, check, failures
 
 
 def scene(bodies, h, end, **more):
@@ -25,27 +25,6 @@ def points(name, where, radius, **more):
 
 def line(name, *where, **more):
     return {"name": name, "fixed": True, "mesh": {"kind": "segments", "vertices": [[x, y, 0] for x, y in where], **more}}
-
-
-class Run:
-    def __init__(self, folder, what):
-        self.folder = os.path.join(folder, "out")
-        path = os.path.join(folder, "scene.json")
-        with open(path, "w") as file:
-            json.dump(what, file)
-        code, text = call("run", path, "-o", self.folder, "--quiet", "--record", "--overwrite")
-        check(code == 0, "runs", text)
-        code, text = call("audit", self.folder)
-        check(code == 0, "is proven", text)
-        self.energy, self.steps = table(self.folder, "energy.csv"), table(self.folder, "steps.csv")
-        with h5py.File(os.path.join(self.folder, "frames.h5")) as frames:
-            names = sorted(frames["frames"])
-            self.x = [frames["frames"][n]["position"][()] for n in names]
-            self.v = [frames["frames"][n]["velocity"][()] for n in names]
-
-    def keeps_energy(self, part):
-        most = max(abs(row["kinetic"]) + abs(row["gravity"]) for row in self.energy)
-        return max(abs(row["defect"]) for row in self.energy) <= part * most
 
 
 def slope(folder):
@@ -131,9 +110,17 @@ def floor_of_triangles(folder):
               "a ball slides over the edges of a floor of triangles (restitution %g): %s" % (c, v))
 
 
+def pinched(folder):
+    """Grains between a rod and a cup that a whole step would press together: rows that no velocity allows."""
+    what = make(14)
+    what["time"] = {"end": .13, "frame": .13}
+    run = Run(folder, what)
+    check(sum(row["halvings"] for row in run.steps) > 0, "grains that are pinched halve the step")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (slope, bounce, cradle, mirror, heap, script, tower, floor_of_triangles):
+        for part in (slope, bounce, cradle, mirror, heap, script, tower, floor_of_triangles, pinched):
             part(folder)
     return bool(failures)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 512 };
+enum { MOST = 2048 };
 
 static struct tac_ctx ctx;
 static double v[3 * MOST], root[MOST];
@@ -56,6 +56,7 @@ static double strike(void)
     }
     enum tac_err err = tac_instant_islands(&in);
     err = err ? err : tac_instant_strike(&in);
+    err = err ? err : tac_instant_rub(&in);
     CHECK(err == TAC_OK, "%s", ctx.error);
     for (size_t k = 0; k < 3 * in.bodies; k++)
         after += v[k] * v[k];
@@ -220,6 +221,63 @@ static void test_order(void)
     }
 }
 
+enum { SIDE = 24, HEAP = SIDE * SIDE };
+
+/* A heap of SIDE layers on a floor, of which a ball falls on the top. turn 1: the rows in another order; 2: the mirror
+ * image. Large islands are solved from the rows that approach. */
+static void make_heap(int turn)
+{
+    const double side = turn == 2 ? -1 : 1;
+    begin(HEAP + 1, TAC_IMPACT_REFLECTIONS, 1000);
+    in.slow = 1e-4;
+    for (int e = 0; e < HEAP; e++) {
+        const int k = turn == 1 ? HEAP - 1 - e : e, layer = k / SIDE, at = k % SIDE;
+        if (layer == 0)
+            touch(k, -1, 0, 1, 0, .5, .3);
+        if (layer > 0)
+            touch(k, k - SIDE, side * .5, sqrt(.75), 0, .5, .3);
+        if (layer > 0 && at + 1 < SIDE)
+            touch(k, k - SIDE + 1, side * -.5, sqrt(.75), 0, .5, .3);
+    }
+    touch(HEAP, HEAP - 10, side * .2, 1, 0, .5, .3);
+    v[3 * HEAP + 1] = -1;
+}
+
+static void test_heap(void)
+{
+    static double kept[3 * (HEAP + 1)];
+    for (int turn = 0; turn < 3; turn++) {
+        make_heap(turn);
+        const double gain = strike();
+        CHECK(gain < 0, "a heap that is hit gains %g", gain);
+        CHECK(in.spread.count > 1 && in.spread.count < in.rows / 2, "friction reached %zu rows", in.spread.count);
+        CHECK(approach() > -2e-3, "approaches by %g", approach());
+        CHECK(v[3 * HEAP + 1] > -.1 && v[3 * HEAP] * (turn == 2 ? -1 : 1) > 0, "the ball: %g %g", v[3 * HEAP],
+              v[3 * HEAP + 1]);
+        for (int c = 0; c < 3 * (HEAP + 1); c++) {
+            const double sign = turn == 2 && c % 3 == 0 ? -1 : 1;
+            if (turn == 0)
+                kept[c] = v[c];
+            CHECK(v[c] == sign * kept[c], "heap, turn %d, %d: %.17g %.17g", turn, c, v[c], kept[c]);
+        }
+    }
+}
+
+/* Walls that come from both sides: no velocity is allowed. It is told, and nothing changes. */
+static void test_unsolved(void)
+{
+    begin(1, TAC_IMPACT_REFLECTIONS, 100);
+    touch(0, -1, 0, 1, 0, 0, 0);
+    touch(0, -1, 0, -1, 0, 0, 0);
+    row[0].other[1] = -1;
+    row[1].other[1] = 1;
+    tac_row_aim(&row[0]);
+    tac_row_aim(&row[1]);
+    v[0] = 1;
+    strike();
+    CHECK(in.unsolved == 2 && v[0] == 1 && v[1] == 0, "between walls: %d, %g %g", (int)in.unsolved, v[0], v[1]);
+}
+
 static void test_support(void)
 {
     begin(1, TAC_IMPACT_REFLECTIONS, 100);
@@ -326,6 +384,8 @@ int main(int argc, char **argv)
     test_restitution();
     test_random();
     test_order();
+    test_heap();
+    test_unsolved();
     test_support();
     test_faces();
     tac_instant_free(&in);
