@@ -206,7 +206,7 @@ enum tac_err tac_rigid_nodes_create(struct tac_implicit *sim)
         if (k < 0)
             continue;
         const struct tac_rigid_body *body = &scene->settings->rigid[k];
-        TAC_CHECK(end - v == body->vertex_end - body->vertex_begin); /* a rank owns all of it */
+        TAC_CHECK(end - v == body->vertex_end - body->vertex_begin - scene->settings->body[body->body].pins);
         r->piece[k].first = v;
         r->piece[k].end = end;
         r->piece[k].owner = sim->ctx->rank;
@@ -224,6 +224,7 @@ void tac_rigid_nodes_destroy(struct tac_implicit_rigid *r)
         free(all[a]);
     free(r->piece);
     free(r->own);
+    tac_rigid_joints_destroy(&r->joints);
 }
 
 /* ---- snapshots ---- */
