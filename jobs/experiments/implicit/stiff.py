@@ -280,6 +280,33 @@ def anchor(folder, small):
     return scene("an anchor on 21 links", .01, .05 if small else 1, 1e-3, bodies, 2.5, 1e-2)
 
 
+def hoop(middle, radius, one, two, corners):
+    """A ring of segments about a middle, in the plane of two directions."""
+    angle = [2 * math.pi * (k + .5) / corners for k in range(corners)]
+    x = [numpy.array(middle) + radius * (math.cos(a) * numpy.array(one) + math.sin(a) * numpy.array(two)) for a in angle]
+    return {"kind": "inline", "vertices": [p.round(9).tolist() for p in x], "edges": [[k, (k + 1) % corners] for k in range(corners)]}
+
+
+def net(folder, small):
+    """A ball falls on a net of hoops without thickness, edges only: 15 by 15 lie flat, and an upright one holds each two neighbours. Those at the
+    rim are fixed."""
+    side, pitch, flat, upright, corners = 4 if small else 15, .1, .04, .03, 33
+    bodies, x, y, z = [], [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    for i in range(side):
+        for k in range(side):
+            at = [(i - (side - 1) / 2) * pitch, 0, (k - (side - 1) / 2) * pitch]
+            held = {"fixed": True} if {i, k} & {0, side - 1} else {"rigid": True, "mass": .02 / corners}
+            bodies.append({"name": "flat %d %d" % (i, k), **held, "mesh": hoop(at, flat, x, z, corners)})
+            for name, along, there in (("x", x, i), ("z", z, k)):
+                if there + 1 < side:
+                    middle = [at[c] + .5 * pitch * along[c] for c in range(3)]
+                    bodies.append({"name": "upright %s %d %d" % (name, i, k), "rigid": True, "mass": .015 / corners, "mesh": hoop(middle, upright, along, y, corners)})
+    radius = .1 if small else .25
+    points, faces = icosphere(2 if small else 3)
+    bodies.append({"name": "ball", "rigid": {"density": 2000}, "position": [0, radius + upright + .02, 0], "velocity": [0, -1, 0], "mesh": closed(radius * points, faces)})
+    return scene("a net of %d hoops, edges only, and a ball" % (len(bodies) - 1), .01, .1 if small else 1, 1e-3, bodies, 2, 1e-2)
+
+
 def thread(low, high, rows, core, depth, pitch, around):
     """The places (around, rows, 3) of a screw's side: its radius is a wave of the height and of the turn about y."""
     angle = 2 * numpy.pi * numpy.arange(around) / around
