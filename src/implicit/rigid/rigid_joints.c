@@ -137,7 +137,10 @@ static void add_tie(struct tac_implicit *sim, tac_lid index, int p)
     struct tac_implicit_joints *j = &sim->rigid.joints;
     const struct tac_joint *joint = &sim->scene->settings->joint[index];
     struct tac_implicit_tie tie = {{tac_joint_point(sim->scene, index, 0, p), tac_joint_point(sim->scene, index, 1, p)},
-                                   joint->most[p], joint->soft[p], joint->stiffness, false};
+                                   joint->most[p],
+                                   joint->soft[p],
+                                   joint->stiffness,
+                                   false};
     if (tie.v[0] < 0 || tie.v[1] < 0 || (tie.v[0] >= sim->owned && tie.v[1] >= sim->owned))
         return;
     tie.counted = tac_implicit_counts_pair(sim, tie.v, TAC_TIE_VERTICES);

@@ -24,8 +24,8 @@ struct tac_implicit_tie {
 };
 
 struct tac_implicit_motor {
-    struct tac_motor motor;      /* state: at the end of the last step; kept: the torque there, N m */
-    tac_lid v[TAC_MOTOR_ARMS];   /* the ends of the first body's arm, outer one first, and those of the second one's */
+    struct tac_motor motor;    /* state: at the end of the last step; kept: the torque there, N m */
+    tac_lid v[TAC_MOTOR_ARMS]; /* the ends of the first body's arm, outer one first, and those of the second one's */
     const struct tac_joint *joint; /* borrowed from the settings */
     bool counted;
     /* in the current step: the torque is `steep` times what the angle lacks to `aim`, or `push`, N m/rad, rad, N m */
