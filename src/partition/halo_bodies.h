@@ -13,8 +13,8 @@ enum { TAC_HALO_BODY = 1024 /* most bytes that are known of a body */ };
 
 struct tac_halo_bodies {
     void *self;
-    size_t size;                                      /* of what is known of a body, bytes */
-    int32_t (*body_of)(const void *self, tac_lid v);  /* -1: of none */
+    size_t size;                                     /* of what is known of a body, bytes */
+    int32_t (*body_of)(const void *self, tac_lid v); /* -1: of none */
     void (*pack)(const void *self, int32_t body, void *known);
     void (*unpack)(void *self, int32_t body, int32_t owner, const void *known);
 };
