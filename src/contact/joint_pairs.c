@@ -82,7 +82,8 @@ enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *m, 
         return tac_fail(ctx, TAC_ERR_RUN, "MPI failed to find the stiffest joint");
     *longest_s = most[0];
     *shortest_s = -most[1];
-    if (s->settings->joint_count == 0 || tac_clock_period(s, *shortest_s) >= 4096)
+    if (s->settings->joint_count == 0 || s->settings->integrator != TAC_INTEGRATOR_ASYNCHRONOUS ||
+        tac_clock_period(s, *shortest_s) >= 4096)
         return TAC_OK;
     first = tightest = mine == *shortest_s ? tightest : INT32_MAX;
     if (s->mesh->part && MPI_Allreduce(&tightest, &first, 1, MPI_INT32_T, MPI_MIN, ctx->comm) != MPI_SUCCESS)

@@ -18,7 +18,7 @@ static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joi
 }
 
 /* Collective. Computes bounds of h(1) over all pairs of joints, s. Refuses (TAC_ERR_INPUT) a joint whose first layer
- * needs a period under 2^12 quanta. */
+ * needs a period under 2^12 quanta, unless the integrator has no clocks. */
 enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *model, double *longest_s,
                                 double *shortest_s);
 

@@ -54,18 +54,25 @@ static bool make_edge(const struct tac_scene *s, const struct tac_material *m, c
     return true;
 }
 
+void tac_limit_over(double over, double slack, double stiffness, double w[3])
+{
+    const double size = .5 * stiffness * slack * slack;
+    double b[3];
+    strain_limit(over / slack, b);
+    w[0] = size * b[0];
+    w[1] = size * b[1] / slack;
+    w[2] = size * b[2] / (slack * slack);
+}
+
 /* The energy at length l, and its first two derivatives. */
 static void of_length(const struct limit *s, double l, double w[3])
 {
-    const double slack = (l > s->length ? s->longer : s->shorter) * s->length, size = .5 * s->stiffness * slack * slack;
-    double b[3];
+    const double slack = (l > s->length ? s->longer : s->shorter) * s->length;
     w[0] = w[1] = w[2] = 0;
     if (!(slack > 0))
         return;
-    strain_limit(fabs(l - s->length) / slack, b);
-    w[0] = size * b[0];
-    w[1] = (l > s->length ? size : -size) * b[1] / slack;
-    w[2] = size * b[2] / (slack * slack);
+    tac_limit_over(fabs(l - s->length), slack, s->stiffness, w);
+    w[1] = l > s->length ? w[1] : -w[1];
 }
 
 static double length_of(const double (*x)[3], double d[3])
@@ -92,13 +99,8 @@ static void edge_push(const void *record, const double *rest, double step, const
     }
 }
 
-/* Fills the Hessian of an edge: the block along n n^T + across (1 - n n^T) on the diagonal, and its negative beside it;
- * convex: without negative eigenvalues. */
-static void fill_edge_hessian(const void *record, const double (*x)[3], bool convex, double *h)
+void tac_limit_hessian(const double d[3], double l, const double w[3], bool convex, double *h)
 {
-    double d[3], w[3];
-    const double l = length_of(x, d);
-    of_length(record, l, w);
     memset(h, 0, 36 * sizeof *h);
     if (!(l > 0) || w[2] == 0)
         return;
@@ -109,6 +111,14 @@ static void fill_edge_hessian(const void *record, const double (*x)[3], bool con
             h[6 * i + k] = h[6 * (3 + i) + 3 + k] = block;
             h[6 * i + 3 + k] = h[6 * (3 + i) + k] = -block;
         }
+}
+
+static void fill_edge_hessian(const void *record, const double (*x)[3], bool convex, double *h)
+{
+    double d[3], w[3];
+    const double l = length_of(x, d);
+    of_length(record, l, w);
+    tac_limit_hessian(d, l, w, convex, h);
 }
 
 static void edge_hessian(const void *record, const double *rest, const double (*x)[3], double *h)

@@ -25,4 +25,12 @@ extern const struct tac_element tac_element_limit, tac_element_limit_principal;
 double tac_limit_advance(const struct tac_element *element, const void *record, const double (*x)[3],
                          const double (*p)[3], double keep);
 
+/* Local. Computes the energy of a length that is longer than it may be without force, and its first two derivatives by
+ * the length. over: by how much it is longer, m; slack: how much that can be, m; stiffness: N/m. */
+void tac_limit_over(double over, double slack, double stiffness, double w[3]);
+/* Local. Fills the Hessian, (6, 6), of an energy of the length l of d = x1 - x0; w: the energy and its derivatives by
+ * the length. It is the block along n n^T + across (1 - n n^T) on the diagonal, and its negative beside it. convex:
+ * without negative eigenvalues. */
+void tac_limit_hessian(const double d[3], double l, const double w[3], bool convex, double *h);
+
 #endif

@@ -2,6 +2,7 @@
 #include "impact/impact_rigid.h"
 #include "base/exchange.h"
 #include "impact/impact.h"
+#include "partition/halo_bodies.h"
 #include "state/chord.h"
 #include "state/energy_row.h"
 #include "state/pose.h"
@@ -289,58 +290,39 @@ struct known {
     double c[3], a[3][3], v[TAC_IMPACT_SIX], pull[TAC_IMPACT_SIX];
 };
 
-/* Both sides go over the same vertices in the same order, and a piece counts once where some follow each other. */
-static size_t fill(void *self, struct tac_neighbor *n)
+static int32_t piece_of(const void *self, tac_lid v)
 {
-    const struct tac_impact *sim = self;
-    size_t bytes = 0;
-    int32_t last = -1;
-    if (!tac_halo_room(sim->halo, n, n->give_count * sizeof(struct known) + 1))
-        return 0;
-    for (size_t i = 0; i < n->give_count; i++) {
-        const int32_t k = sim->rigid.of[n->give[i]];
-        struct known known;
-        if (k >= 0 && k != last) {
-            const struct tac_impact_piece *p = &sim->rigid.piece[k];
-            memcpy(known.c, p->c, sizeof known.c);
-            memcpy(known.a, p->a, sizeof known.a);
-            memcpy(known.v, &sim->rigid.v[SIX * (size_t)k], sizeof known.v);
-            memcpy(known.pull, &sim->rigid.a[SIX * (size_t)k], sizeof known.pull);
-            memcpy(n->report + bytes, &known, sizeof known);
-            bytes += sizeof known;
-        }
-        last = k;
-    }
-    return bytes;
+    return ((const struct tac_impact *)self)->rigid.of[v];
 }
 
-static void take(void *self, struct tac_neighbor *n)
+static void pack(const void *self, int32_t k, void *out)
 {
-    struct tac_impact *sim = self;
-    size_t bytes = 0;
-    int32_t last = -1;
-    for (size_t i = 0; i < n->need_count; i++) {
-        const int32_t k = sim->rigid.of[n->need[i]];
-        struct known known;
-        if (k >= 0 && k != last) {
-            struct tac_impact_piece *p = &sim->rigid.piece[k];
-            TAC_CHECK(bytes + sizeof known <= n->heard_count);
-            memcpy(&known, n->heard + bytes, sizeof known);
-            memcpy(p->c, known.c, sizeof known.c);
-            memcpy(p->a, known.a, sizeof known.a);
-            memcpy(&sim->rigid.v[SIX * (size_t)k], known.v, sizeof known.v);
-            memcpy(&sim->rigid.a[SIX * (size_t)k], known.pull, sizeof known.pull);
-            bytes += sizeof known;
-        }
-        last = k;
-    }
+    const struct tac_impact_rigid *r = &((const struct tac_impact *)self)->rigid;
+    struct known known;
+    memcpy(known.c, r->piece[k].c, sizeof known.c);
+    memcpy(known.a, r->piece[k].a, sizeof known.a);
+    memcpy(known.v, &r->v[SIX * (size_t)k], sizeof known.v);
+    memcpy(known.pull, &r->a[SIX * (size_t)k], sizeof known.pull);
+    memcpy(out, &known, sizeof known);
+}
+
+static void unpack(void *self, int32_t k, int32_t owner, const void *in)
+{
+    struct tac_impact_rigid *r = &((struct tac_impact *)self)->rigid;
+    struct known known;
+    memcpy(&known, in, sizeof known);
+    memcpy(r->piece[k].c, known.c, sizeof known.c);
+    memcpy(r->piece[k].a, known.a, sizeof known.a);
+    memcpy(&r->v[SIX * (size_t)k], known.v, sizeof known.v);
+    memcpy(&r->a[SIX * (size_t)k], known.pull, sizeof known.pull);
 }
 
 enum tac_err tac_impact_rigid_refresh(struct tac_impact *sim)
 {
+    const struct tac_halo_bodies bodies = {sim, sizeof(struct known), piece_of, pack, unpack};
     if (sim->halo == NULL || sim->rigid.count == 0)
         return TAC_OK;
-    tac_halo_exchange(sim->halo, TAG, fill, take, sim);
+    tac_halo_share_bodies(sim->halo, TAG, &bodies);
     return tac_agree(sim->ctx, sim->halo->down);
 }
 

@@ -229,7 +229,7 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
 
 /* ---- the whole matrix ---- */
 
-enum { SLIDING, TOUCHING, FORESEEN, SORTS };
+enum { SLIDING, TOUCHING, FORESEEN, TIED, MOTORS, SORTS };
 
 static void sort_pairs(const struct tac_implicit *sim, struct sort sort[SORTS])
 {
@@ -237,6 +237,10 @@ static void sort_pairs(const struct tac_implicit *sim, struct sort sort[SORTS])
     sort[SLIDING] = (struct sort){TAC_FRICTION_STENCILS, c->sliding_count, sliding_pair, friction_hessian};
     sort[TOUCHING] = (struct sort){TAC_CONTACT_STENCILS, c->touch_count, touching_pair, contact_hessian};
     sort[FORESEEN] = (struct sort){TAC_FORESEEN_STENCILS, c->foreseen_count, foreseen_pair, foreseen_hessian};
+    sort[TIED] =
+        (struct sort){TAC_TIE_STENCILS, sim->rigid.joints.tie_count, tac_rigid_tied_pair, tac_rigid_tied_hessian};
+    sort[MOTORS] =
+        (struct sort){TAC_MOTOR_STENCILS, sim->rigid.joints.motor_count, tac_rigid_motor_pair, tac_rigid_motor_hessian};
 }
 
 enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS])
@@ -251,10 +255,10 @@ enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_ste
         list[1 + k] = k < sim->set.count ? (struct tac_stencil_list){sim->list[k].count, sim->list[k].element->nodes,
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
-    TAC_TRY(tac_grow(
-        sim->ctx, &s->node, &s->node_capacity,
-        (size_t)each * (sort[SLIDING].count + sort[TOUCHING].count + sort[FORESEEN].count + sim->given.wind_count) + 1,
-        sizeof *s->node));
+    size_t stencils = sim->given.wind_count;
+    for (int k = 0; k < SORTS; k++)
+        stencils += sort[k].count;
+    TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, (size_t)each * stencils + 1, sizeof *s->node));
     tac_lid *to = s->node;
     for (int k = 0; k < SORTS; k++)
         to = list_pairs(sim, &sort[k], list, to);
@@ -281,5 +285,7 @@ void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_c
     add_wind(sim, x, matrix);
     add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
     tac_rigid_assemble(sim, curvature, matrix);
+    add_pairs(sim, &sort[TIED], x, curvature, matrix);
+    add_pairs(sim, &sort[MOTORS], x, curvature, matrix);
     tac_implicit_count_work(sim, TAC_WORK_HESSIAN, touching);
 }

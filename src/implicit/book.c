@@ -76,7 +76,8 @@ static enum tac_err over_ranks(const struct tac_implicit *sim, int64_t *contacts
 }
 
 /* The work of scripts in a step: the mean of the forces at the start and the end, times the displacement, which is of
- * second order with any scheme. sim->newton.gradient has to be that of contact, friction and elements. */
+ * second order with any scheme. sim->newton.gradient has to be that of contact, friction, joints, motors
+ * and elements. */
 static void enter_scripts(struct tac_implicit *sim)
 {
     for (size_t k = 0; k < sim->scripts.script_count; k++) {
@@ -138,7 +139,9 @@ enum tac_err tac_implicit_enter_step(struct tac_implicit *sim)
             sim->impulse[3 * (size_t)i + c] -= sim->newton.gradient[3 * (size_t)i + c] * (sim->scale.h / sim->weight);
     tac_implicit_add_elements(sim, sim->x, false);
     tac_implicit_add_elements(sim, sim->x, true);
+    tac_rigid_add_motors(sim, sim->x);
     enter_scripts(sim);
+    tac_rigid_end_motors(sim);
     TAC_TRY(count_contacts(sim));
 done:
     return err;
@@ -193,6 +196,9 @@ static void enter_elements(const struct tac_implicit *sim, struct tac_accum sum[
                       tac_element_energy(&tac_element_neo_hookean_whole, &sim->rigid.piece[sim->rigid.own[n]].shape,
                                          NULL, (const double(*)[3])x));
     }
+    for (size_t e = 0; e < sim->rigid.joints.tie_count; e++)
+        if (sim->rigid.joints.tie[e].counted)
+            tac_accum_add(&sum[TAC_SUM_STRETCH], tac_tie_energy(&sim->rigid.joints.tie[e], sim->x));
 }
 
 /* Prepares the sums at the present time: finds the candidates of now, and sets scripts, predictions and kappa as the

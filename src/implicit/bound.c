@@ -93,6 +93,8 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
     const double begin_s = tac_wall_s();
     const double slack = 0x1p-48 * sim->scale.size_m; /* rounding of the places that nodes give to vertices */
     double least = fmin(bound_elements(sim), tac_rigid_reach(sim, TAC_GAP_KEPT));
+    least = fmin(least, tac_rigid_tie_reach(sim, TAC_GAP_KEPT));
+    sim->books.bounds += (int64_t)sim->rigid.joints.tie_count;
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double x[4][3], p[4][3];

@@ -314,10 +314,11 @@ static inline tac_gid tac_implicit_id(const struct tac_implicit *sim, tac_lid v)
     return tac_scene_id(sim->scene, v);
 }
 
-/* Returns the rigid body of a vertex, also of a ghost: its place among those of the scene, or -1. */
+/* Returns the rigid body that moves a vertex, also a ghost: its place among those of the scene, or -1. Points of the
+ * world, to which joints tie a body, stand among its vertices and never move. */
 static inline int32_t tac_implicit_rigid_of(const struct tac_implicit *sim, tac_lid v)
 {
-    return sim->rigid.count == 0 ? -1 : tac_scene_rigid_of(sim->scene, v);
+    return sim->rigid.count == 0 || !sim->scene->mesh->ever_free[v] ? -1 : tac_scene_rigid_of(sim->scene, v);
 }
 
 /* Goes over the elements that reach a vertex of this rank, kind by kind, by ascending ids:

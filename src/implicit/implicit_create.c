@@ -338,6 +338,7 @@ enum tac_err tac_implicit_create(struct tac_ctx *ctx, struct tac_scene *scene, s
     sim->ctx = ctx;
     err = take_scene(sim, scene);
     err = err ? err : tac_rigid_nodes_create(sim);
+    err = err ? err : tac_rigid_joints_create(sim);
     err = err ? err : make_terms(sim);
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));

@@ -37,10 +37,14 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
     const struct tac_step_state state = state_of(sim);
-    c->has_past = sim->past != NULL;
+    c->has_past = sim->past != NULL || tac_rigid_has_motors(sim);
     c->trajectory.has_script_force = 1;
     c->trajectory.level = sim->level;
     TAC_TRY(tac_step_rows_out(sim->ctx, sim->scene, sim->now, &state, c));
+    if (tac_rigid_has_motors(sim) && c->vertices.past == NULL)
+        TAC_TRY(
+            tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->owned, sizeof *c->vertices.past, &c->vertices.past));
+    tac_rigid_motor_rows_out(sim, c);
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
     if (sim->rigid.count > 0)
@@ -133,10 +137,16 @@ static enum tac_err take_rests(struct tac_implicit *sim, const struct tac_checkp
 static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpoint *c)
 {
     enum tac_err err;
-    const struct tac_step_state state = state_of(sim);
+    struct tac_step_state state = state_of(sim);
     int32_t *owner = NULL;
+    double *past = NULL; /* of motors alone */
+    if (state.past == NULL && tac_rigid_has_motors(sim))
+        TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->owned, sizeof *past, &past)));
+    state.past = state.past != NULL ? state.past : past;
     TAC_TRY(tac_step_rows_owners(sim->ctx, sim->scene, &state, c, &owner));
     TAC_TRY(tac_step_rows_in(sim->ctx, &c->vertices, owner, &state));
+    for (tac_lid v = 0; v < sim->owned && sim->rigid.joints.motor_count > 0; v++)
+        tac_rigid_motor_row_in(sim, v, &state.past[TAC_PAST_NUMBERS * (size_t)v]);
     TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
     TAC_TRY(tac_rigid_rows_in(sim, c, owner + c->vertices.count + c->script_count));
     TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count + c->rigid.count));
@@ -145,6 +155,7 @@ static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpo
         TAC_TRY(tac_implicit_share(sim, sim->past, TAC_PAST_NUMBERS, true));
 done:
     free(owner);
+    free(past);
     return err;
 }
 

@@ -241,8 +241,8 @@ void tac_implicit_flow(struct tac_implicit *sim);
 enum tac_err tac_implicit_rests_out(struct tac_implicit *sim, struct tac_checkpoint *c);
 void tac_implicit_rests_in(struct tac_implicit *sim, int kind, const struct tac_element_states *states);
 
-/* implicit_reactions.c. Collective. Sets sim->newton.gradient to that of friction, and if `contact` of contact, too, at
- * sim->x. It is complete at all own vertices, also where other ranks have the pairs. */
+/* implicit_reactions.c. Collective. Sets sim->newton.gradient to that of friction, and if `contact` of contact and
+ * joints, too, at sim->x. It is complete at all own vertices, also where other ranks have the pairs. */
 enum tac_err tac_implicit_contact_forces(struct tac_implicit *sim, bool contact);
 
 /* implicit_friction.c */

@@ -44,6 +44,9 @@ void tac_implicit_gradient(struct tac_implicit *sim, const double *x)
     keep_part(sim, TAC_PART_ELEMENTS);
     tac_implicit_add_friction(sim, x);
     tac_implicit_add_contact(sim, x);
+    tac_rigid_add_ties(sim, x);
+    tac_rigid_add_motors(sim, x);
+    tac_rigid_tie_sizes(sim, x);
     keep_part(sim, TAC_PART_CONTACT);
     tac_implicit_count_work(sim, TAC_WORK_GRADIENT, sim->contact.touch_count);
     for (size_t c = 0; c < 3 * (size_t)sim->owned; c++)
@@ -118,36 +121,49 @@ static size_t body_of(const struct tac_implicit *sim, tac_lid v)
     return (size_t)sim->scene->mesh->vertex_body[v];
 }
 
-/* Finds which bodies touch something that is held. */
+/* The vertices of number e of the pairs that touch, and then of those that joints hold together. */
+static const tac_lid *pair_at(const struct tac_implicit *sim, size_t e, int *n)
+{
+    if (e >= sim->contact.touch_count) {
+        *n = TAC_TIE_VERTICES;
+        return sim->rigid.joints.tie[e - sim->contact.touch_count].v;
+    }
+    const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
+    *n = tac_pair_vertices(p->form.type);
+    return p->v;
+}
+
+/* Finds which bodies touch something that is held, or are joined to it. */
 static void find_held(const struct tac_implicit *sim, struct largest *most)
 {
-    for (size_t e = 0; e < sim->contact.touch_count; e++) {
-        const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const int n = tac_pair_vertices(p->form.type);
+    for (size_t e = 0; e < sim->contact.touch_count + sim->rigid.joints.tie_count; e++) {
+        int n;
+        const tac_lid *v = pair_at(sim, e, &n);
         double held = NOTHING_HELD;
         for (int i = 0; i < n; i++)
-            held = fmax(held, sim->newton.presses[body_of(sim, p->v[i])] ? PRESSED
-                              : sim->newton.held[p->v[i]]                ? FIXED
-                                                                         : NOTHING_HELD);
+            held = fmax(held, sim->newton.presses[body_of(sim, v[i])] ? PRESSED
+                              : sim->newton.held[v[i]]                ? FIXED
+                                                                      : NOTHING_HELD);
         for (int i = 0; i < n; i++) {
-            struct largest *l = &most[body_of(sim, p->v[i])];
+            struct largest *l = &most[body_of(sim, v[i])];
             l->touches = fmax(l->touches, held);
         }
     }
 }
 
 /* A body that touches a body in a press transmits the force of the press, so it is in the press, too. The search goes
- * through all contacts that this rank has, but not through fixed bodies. Returns whether a further body was found. */
+ * through all contacts and joints that this rank has, but not through fixed bodies. Returns whether a further body was
+ * found. */
 static bool spread(const struct tac_implicit *sim, struct largest *most)
 {
     bool any = false;
     for (bool again = true; again;) {
         again = false;
-        for (size_t e = 0; e < sim->contact.touch_count; e++) {
-            const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-            const int n = tac_pair_vertices(p->form.type);
-            struct largest *l[2] = {&most[body_of(sim, p->v[0])], &most[body_of(sim, p->v[n - 1])]};
-            const bool holds = sim->newton.held[p->v[0]] || sim->newton.held[p->v[n - 1]];
+        for (size_t e = 0; e < sim->contact.touch_count + sim->rigid.joints.tie_count; e++) {
+            int n;
+            const tac_lid *v = pair_at(sim, e, &n);
+            struct largest *l[2] = {&most[body_of(sim, v[0])], &most[body_of(sim, v[n - 1])]};
+            const bool holds = sim->newton.held[v[0]] || sim->newton.held[v[n - 1]];
             if (holds || (l[0]->touches == PRESSED) == (l[1]->touches == PRESSED))
                 continue;
             l[0]->touches = l[1]->touches = PRESSED;

@@ -87,6 +87,9 @@ static void look_at_bodies(const struct tac_implicit *sim, uint8_t *facts)
     }
     for (size_t e = 0; e < sim->given.loads.count; e++)
         facts[mesh->vertex_body[sim->given.loads.element[e].v[0]]] |= IS_PUSHED;
+    for (size_t e = 0; e < sim->rigid.joints.tie_count; e++)
+        for (int i = 0; i < TAC_TIE_VERTICES; i++) /* another body may hold it */
+            facts[mesh->vertex_body[sim->rigid.joints.tie[e].v[i]]] |= HAS_LED;
 }
 
 /* Finds, before the first increment, a body that a load pushes, of which no motion ever holds a vertex, and which can

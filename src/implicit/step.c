@@ -36,6 +36,9 @@ static enum tac_err foretell(struct tac_implicit *sim, double *ahead)
     }
     for (size_t v = 0; v < (size_t)sim->owned; v++) {
         const struct tac_implicit_script *s = tac_implicit_script(sim, (tac_lid)v);
+        if (tac_rigid_is_anchor(sim,
+                                (tac_lid)v)) /* it goes with its body, and what is kept of it may be a motor's state */
+            continue;
         const double *to = s != NULL && s->on ? s->target : &sim->newton.ahead[3 * v];
         for (size_t c = 0; c < 3 && !sim->newton.held[v]; c++)
             most = fmax(most, fabs(to[c] - sim->newton.x0[3 * v + c]) + fabs(by_wind[3 * v + c]));
@@ -60,6 +63,7 @@ static enum tac_err begin(struct tac_implicit *sim)
         tac_implicit_scripts_push(sim);
     TAC_TRY(tac_implicit_start_scheme(sim));
     tac_implicit_predict(sim, true);
+    tac_rigid_begin_motors(sim);
     tac_implicit_begin_wind(sim);
     TAC_TRY(foretell(sim, &sim->part.ahead));
     tac_implicit_begin_dampers(sim);

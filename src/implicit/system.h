@@ -8,7 +8,7 @@
 /* Of the two sides of a pair none, the first, the second, or both are of a rigid body: its nodes stand for them. */
 enum { TAC_SIDE_FIRST = 1, TAC_SIDE_SECOND = 2, TAC_SIDES = 4 };
 /* The lists of stencils: masses, elements, friction by type of pair and by its sides, contacts likewise, wind, foreseen
- * pairs likewise, rigid bodies. */
+ * pairs likewise, rigid bodies, pairs of joints and motors likewise. */
 enum {
     TAC_PAIR_LISTS = TAC_SIDES * TAC_PAIR_TYPES,
     TAC_FRICTION_STENCILS = 1 + TAC_ELEMENT_LISTS,
@@ -16,7 +16,9 @@ enum {
     TAC_WIND_STENCILS = TAC_CONTACT_STENCILS + TAC_PAIR_LISTS,
     TAC_FORESEEN_STENCILS,
     TAC_RIGID_STENCILS = TAC_FORESEEN_STENCILS + TAC_PAIR_LISTS,
-    TAC_STENCIL_LISTS
+    TAC_TIE_STENCILS,
+    TAC_MOTOR_STENCILS = TAC_TIE_STENCILS + TAC_PAIR_LISTS,
+    TAC_STENCIL_LISTS = TAC_MOTOR_STENCILS + TAC_PAIR_LISTS
 };
 
 /* Which terms keep their negative curvature in a matrix. Without it directions are too short. */

@@ -197,6 +197,19 @@ void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
     }
 }
 
+/* ---- joints ---- */
+
+static void joint_energy(const struct tac_implicit *sim, const double *x, struct total *t)
+{
+    const struct tac_implicit_joints *j = &sim->rigid.joints;
+    for (size_t e = 0; e < j->tie_count; e++)
+        if (j->tie[e].counted)
+            enter(t, sim->weight * tac_tie_energy(&j->tie[e], x));
+    for (size_t k = 0; k < j->motor_count; k++)
+        if (j->motor[k].counted)
+            enter(t, sim->weight * tac_motor_energy(&j->motor[k], x));
+}
+
 /* ---- wind ---- */
 
 static void wind_energy(const struct tac_implicit *sim, const double *x, struct total *t)
@@ -231,6 +244,7 @@ enum tac_err tac_implicit_potential(struct tac_implicit *sim, const double *x, d
     element_energy(sim, x, &t);
     contact_energy(sim, x, &t);
     friction_energy(sim, x, &t);
+    joint_energy(sim, x, &t);
     wind_energy(sim, x, &t);
     tac_implicit_count_work(sim, TAC_WORK_ENERGY, sim->contact.touch_count);
     t.value.bad |= t.endless;

@@ -8,6 +8,7 @@ struct tac_implicit_undo {
     double *rest[TAC_ELEMENT_LISTS];    /* owned */
     struct tac_implicit_script *script; /* owned */
     double *node[3];                    /* owned: x, v and past of the nodes of rigid bodies */
+    struct tac_motor_state *motor;      /* owned */
     struct tac_accum lost[TAC_LOST], work;
     tac_time now;
     int64_t level;
@@ -27,6 +28,7 @@ void tac_implicit_undo_destroy(struct tac_implicit_undo **undo)
     free(u->script);
     for (int k = 0; k < 3; k++)
         free(u->node[k]);
+    free(u->motor);
     free(u);
     *undo = NULL;
 }
@@ -63,6 +65,8 @@ enum tac_err tac_implicit_undo_create(struct tac_implicit *sim, struct tac_impli
     TAC_TRY(copy(sim->ctx, sim->rigid.x, TAC_RIGID_SIZE * nodes, sizeof *u->node[0], &u->node[0]));
     TAC_TRY(copy(sim->ctx, sim->rigid.v, TAC_RIGID_SIZE * nodes, sizeof *u->node[1], &u->node[1]));
     TAC_TRY(copy(sim->ctx, sim->rigid.past, TAC_PAST_OF_NODES * nodes, sizeof *u->node[2], &u->node[2]));
+    TAC_TRY(tac_alloc(sim->ctx, sim->rigid.joints.motor_count, sizeof *u->motor, &u->motor));
+    tac_rigid_motors_out(&sim->rigid.joints, u->motor);
     for (int k = 0; k < sim->set.count; k++)
         TAC_TRY(copy(sim->ctx, sim->list[k].rest, rest_count(&sim->list[k]), sizeof *u->rest[k], &u->rest[k]));
     memcpy(u->lost, sim->books.lost, sizeof u->lost);
@@ -91,6 +95,7 @@ enum tac_err tac_implicit_undo(struct tac_implicit *sim, const struct tac_implic
     }
     if (u->node[2] != NULL)
         memcpy(sim->rigid.past, u->node[2], TAC_PAST_OF_NODES * sim->rigid.count * sizeof *u->node[2]);
+    tac_rigid_motors_in(&sim->rigid.joints, u->motor);
     for (int k = 0; k < sim->set.count; k++)
         if (u->rest[k] != NULL)
             memcpy(sim->list[k].rest, u->rest[k], rest_count(&sim->list[k]) * sizeof *u->rest[k]);

@@ -71,6 +71,7 @@ SCENES = {
     "rigid-wrecking": (stiff.wrecking_ball, 17.1, 4000, 14000, 4.8),
     "rigid-anchor": (stiff.anchor, 21.4, 267, 1000, 3.0),
     "rigid-bolt": (stiff.bolt, 8.3, 332, 759, 3.5),
+    "rigid-net": (stiff.net, 130, 2000, 2000, 20.5),
     "rigid-coin": (stiff.coin, 3.8, 12, 84, .01),
     "arch-falls": (lambda d, s: of.arch(d, s, .2), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
 }

@@ -3,8 +3,13 @@
 Numbers of bodies, vertices and faces, steps, thicknesses, friction and tolerances are those of the table; shapes and sizes are our own, for
 they are not told. Every function makes the scene of its name, in small where it is asked to (some seconds). It is no program."""
 import math
+import os
+import sys
 
 import numpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bodies"))
+from icosphere import icosphere  # noqa: E402
 
 FACES = [[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]]
 
@@ -246,7 +251,8 @@ def wrecking_ball(folder, small):
     # The ball has an eye: a ring as the next link of the chain.
     eye, _ = links(13, top, way, big, tube, (20, 11), gap)
     middle = last + way * (big + tube + .2 + APART)
-    sphere = icosphere(.2, 3)
+    x, faces = icosphere(3)
+    sphere = closed(.2 * x, faces)
     bodies.append({"name": "ball", "rigid": {"density": 3000}, "mesh": joined(eye[12], moved(sphere, middle))})
     side = size + .5 * gap
     for row in range(high):
@@ -256,27 +262,6 @@ def wrecking_ball(folder, small):
                                "position": [round(-1.1 + .27 + deep * side, 9), round((row + .5) * side + .25 * gap, 9), round((k - (wide - 1) / 2) * side, 9)],
                                "mesh": {"kind": "box", "size": [size] * 3, "cells": [1, 1, 1]}})
     return scene("a wrecking ball and %d boxes" % (2 * wide * high), .01, .05 if small else 1, 1e-3, bodies, 3, 1e-2)
-
-
-def icosphere(radius, level):
-    golden = (1 + 5 ** .5) / 2
-    x = [numpy.array(c[-k:] + c[:-k]) for k in range(3) for c in [(a, b * golden, 0.) for a in (-1., 1.) for b in (-1., 1.)]]
-    faces = [[i, j, k] for i in range(12) for j in range(i + 1, 12) for k in range(j + 1, 12)
-             if all(abs(((x[p] - x[q]) ** 2).sum() - 4) < 1e-9 for p, q in ((i, j), (j, k), (i, k)))]
-    faces = [f if numpy.dot(numpy.cross(x[f[1]] - x[f[0]], x[f[2]] - x[f[0]]), x[f[0]]) > 0 else f[::-1] for f in faces]
-    for _ in range(level):
-        middles, finer = {}, []
-        for f in faces:
-            m = []
-            for p, q in ((f[0], f[1]), (f[1], f[2]), (f[2], f[0])):
-                key = (min(p, q), max(p, q))
-                if key not in middles:
-                    middles[key] = len(x)
-                    x.append(x[p] / numpy.linalg.norm(x[p]) + x[q] / numpy.linalg.norm(x[q]))
-                m.append(middles[key])
-            finer += [[f[0], m[0], m[2]], [f[1], m[1], m[0]], [f[2], m[2], m[1]], m]
-        faces = finer
-    return closed([radius * p / numpy.linalg.norm(p) for p in x], faces)
 
 
 def anchor(folder, small):
@@ -293,6 +278,33 @@ def anchor(folder, small):
     bodies = [{"name": "bar", "fixed": True, "mesh": bar}] + [{"name": "link%d" % k, "rigid": {"density": 7800}, "mesh": mesh} for k, mesh in enumerate(rings)]
     bodies.append({"name": "anchor", "rigid": {"density": 7800}, "mesh": body})
     return scene("an anchor on 21 links", .01, .05 if small else 1, 1e-3, bodies, 2.5, 1e-2)
+
+
+def hoop(middle, radius, one, two, corners):
+    """A ring of segments about a middle, in the plane of two directions."""
+    angle = [2 * math.pi * (k + .5) / corners for k in range(corners)]
+    x = [numpy.array(middle) + radius * (math.cos(a) * numpy.array(one) + math.sin(a) * numpy.array(two)) for a in angle]
+    return {"kind": "inline", "vertices": [p.round(9).tolist() for p in x], "edges": [[k, (k + 1) % corners] for k in range(corners)]}
+
+
+def net(folder, small):
+    """A ball falls on a net of hoops without thickness, edges only: 15 by 15 lie flat, and an upright one holds each two neighbours. Those at the
+    rim are fixed."""
+    side, pitch, flat, upright, corners = 4 if small else 15, .1, .04, .03, 33
+    bodies, x, y, z = [], [1, 0, 0], [0, 1, 0], [0, 0, 1]
+    for i in range(side):
+        for k in range(side):
+            at = [(i - (side - 1) / 2) * pitch, 0, (k - (side - 1) / 2) * pitch]
+            held = {"fixed": True} if {i, k} & {0, side - 1} else {"rigid": True, "mass": .02 / corners}
+            bodies.append({"name": "flat %d %d" % (i, k), **held, "mesh": hoop(at, flat, x, z, corners)})
+            for name, along, there in (("x", x, i), ("z", z, k)):
+                if there + 1 < side:
+                    middle = [at[c] + .5 * pitch * along[c] for c in range(3)]
+                    bodies.append({"name": "upright %s %d %d" % (name, i, k), "rigid": True, "mass": .015 / corners, "mesh": hoop(middle, upright, along, y, corners)})
+    radius = .1 if small else .25
+    points, faces = icosphere(2 if small else 3)
+    bodies.append({"name": "ball", "rigid": {"density": 2000}, "position": [0, radius + upright + .02, 0], "velocity": [0, -1, 0], "mesh": closed(radius * points, faces)})
+    return scene("a net of %d hoops, edges only, and a ball" % (len(bodies) - 1), .01, .1 if small else 1, 1e-3, bodies, 2, 1e-2)
 
 
 def thread(low, high, rows, core, depth, pitch, around):

@@ -1,19 +1,21 @@
 #!/usr/bin/python3
-"""grains.py grains|stones N [--end S] [--keep DIR]: grains that roll, or stones, in Tactus and in LAMMPS, in turn on one core each.
+"""grains.py grains|column|stones N [--end S] [--friction MU] [--restitution E] [--keep DIR]: grains that roll, or stones, in Tactus and in LAMMPS, in turn on one core each.
 
     jobs/experiments/speed/grains.py grains 27000
     jobs/experiments/speed/grains.py stones 10000
 
-grains  N (a cube) grains of 10 mm and 2500 kg/m^3 stand in a cubic lattice in a box, within contact's reach of each other, move by chance with
+grains  N (a cube) grains of 10 mm and 2500 kg/m^3 stand in a cubic lattice in a box, just out of contact's reach of each other, move by chance with
         up to .2 m/s, and collapse under gravity; friction .5, restitution .5, stiffness 2000 N/m. In LAMMPS (Debian's `lammps`)
         atom_style sphere, pair_style gran/hooke/history: friction with history, which turns grains, as friction turns ours.
+column  N grains that stand on each other, without any motion sideways: how it is pressed, and how it swings.
 stones  The N stones of jobs/experiments/bodies/stones.py pour into a box. In Tactus each has 20 triangles; in LAMMPS each is a clump of twelve
         spheres, one in each corner of the stone, moved by fix rigid/small (spheres in place of triangles, so work for work they are not the same).
 
 In LAMMPS a radius is half a thickness more and walls are half a thickness further in, so that grains push each other from the same distance
 with the same first stiffness. Its step is the period of our outermost layer of the fastest pair, so a contact is computed there as often as
 here while the outermost layer does; what lies deeper costs us more. Processor seconds of the whole programs, beside other work of the machine; contacts at
-the end; and the kinetic energy at the end, which says whether both did about the same."""
+the end; and how far the middle has sunk, and the kinetic energy, at the end, which say whether both did about the same. Grains must not start nearer to
+each other than `thickness` over `rest_fraction`, or their pairs keep a smaller thickness for ever, which LAMMPS knows nothing of."""
 import argparse
 import json
 import math
@@ -31,7 +33,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "bodies"))
 import balls  # noqa: E402
 import stones  # noqa: E402
 
-RADIUS, DENSITY, THICKNESS, STIFFNESS, FRICTION, RESTITUTION = .005, 2500, .0005, 2000., .5, .5
+RADIUS, DENSITY, THICKNESS, STIFFNESS, FRICTION, RESTITUTION, REST_FRACTION = .005, 2500, .0005, 2000., .5, .5, .9
 MASS = 4 / 3 * math.pi * RADIUS ** 3 * DENSITY
 
 
@@ -39,15 +41,26 @@ def grains_scene(count, end):
     side = round(count ** (1 / 3))
     if side ** 3 != count or side < 2:
         sys.exit(f"grains.py: {count} is not the cube of a whole number over 1")
-    spacing = 2 * RADIUS + .9 * THICKNESS
+    spacing = 2 * RADIUS + 1.01 * THICKNESS / REST_FRACTION
     wide, high = side * spacing + .002, 1.2 * side * spacing
     return {"format": "tactus-scene/1", "time": {"end": end, "frame": end}, "gravity": [0, -9.81, 0],
-            "contact": {"thickness": THICKNESS, "stiffness": STIFFNESS, "restitution": RESTITUTION, "friction": FRICTION},
+            "contact": {"thickness": THICKNESS, "stiffness": STIFFNESS, "restitution": RESTITUTION, "friction": FRICTION, "rest_fraction": REST_FRACTION},
             "bodies": [{"name": "box", "fixed": True, "position": [0, round(high / 2, 6), 0],
                         "mesh": {"kind": "box", "size": [round(wide, 6), round(high, 6), round(wide, 6)], "cells": [1, 1, 1]}},
                        {"name": "grains", "mass": MASS, "radius": RADIUS, "rolls": True, "random_speed": [0, .2], "seed": 1,
                         "position": [0, round(side * spacing / 2 + .0005, 6), 0],
                         "mesh": {"kind": "points", "lattice": {"count": [side] * 3, "spacing": spacing}}}]}
+
+
+def column_scene(count, end):
+    spacing = 2 * RADIUS + 1.01 * THICKNESS / REST_FRACTION
+    high = 1.2 * (count + 1) * spacing
+    made = grains_scene(8, end)
+    made["bodies"][0] |= {"position": [0, round(high / 2, 6), 0], "mesh": {"kind": "box", "size": [.04, round(high, 6), .04], "cells": [1, 1, 1]}}
+    made["bodies"][1] |= {"position": [0, round((count - 1) / 2 * spacing + RADIUS + 1.01 * THICKNESS / REST_FRACTION, 9), 0],
+                          "mesh": {"kind": "points", "lattice": {"count": [1, count, 1], "spacing": spacing}}}
+    del made["bodies"][1]["random_speed"], made["bodies"][1]["seed"]
+    return made
 
 
 def of_law(stiffness, restitution, mass):
@@ -66,8 +79,8 @@ def header(low, high, law, walls, more):
 
 def finish(lines, step, end, folder, data, energies):
     steps = round(end / step)
-    lines += [*energies, "compute touch all contact/atom", "compute all_touch all reduce sum c_touch", f"thermo {steps}",
-              "thermo_style custom step atoms c_straight c_round c_all_touch", "thermo_modify lost ignore norm no", f"timestep {step!r}", f"run {steps}"]
+    lines += [*energies, "compute touch all contact/atom", "compute all_touch all reduce sum c_touch", "compute high all reduce ave y", f"thermo {steps}",
+              "thermo_style custom step atoms c_straight c_round c_all_touch c_high", "thermo_modify lost ignore norm no", f"timestep {step!r}", f"run {steps}"]
     with open(os.path.join(folder, "lammps.in"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "lammps.data"), "w") as file:
@@ -134,39 +147,45 @@ def period(folder):
 
 
 def main():
+    global FRICTION, RESTITUTION
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("grains", "stones"))
+    parser.add_argument("what", choices=("grains", "column", "stones"))
     parser.add_argument("count", type=int, metavar="N")
-    parser.add_argument("--end", type=float, help="simulated time, s (grains .05, stones .15)")
+    parser.add_argument("--end", type=float, help="simulated time, s (grains .05, a column .1, stones .15)")
+    parser.add_argument("--friction", type=float, default=FRICTION, help="of grains")
+    parser.add_argument("--restitution", type=float, default=RESTITUTION, help="of grains")
     parser.add_argument("--step", type=float, help="of LAMMPS, s (the period of our outermost layer)")
     parser.add_argument("--keep", metavar="DIR", help="leave the scene, the runs and LAMMPS's files there")
     given = parser.parse_args()
-    end = given.end or {"grains": .05, "stones": .15}[given.what]
+    end = given.end or {"grains": .05, "column": .1, "stones": .15}[given.what]
+    FRICTION, RESTITUTION = given.friction, given.restitution
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        made = grains_scene(given.count, end) if given.what == "grains" else stones.scene(given.count, end)[0]
+        made = {"grains": grains_scene, "column": column_scene, "stones": lambda n, s: stones.scene(n, s)[0]}[given.what](given.count, end)
         made["time"]["frame"] = end
         with open(os.path.join(folder, "scene.json"), "w") as file:
             json.dump(made, file)
         _, wall, cpu = balls.timed([balls.PROGRAM, "run", "scene.json", "-o", "out", "--overwrite", "--quiet"], folder)
         step = given.step or period(folder)
-        steps = (grains_lammps if given.what == "grains" else stones_lammps)(folder, made, step)
+        steps = (stones_lammps if given.what == "stones" else grains_lammps)(folder, made, step)
         said, their_wall, their_cpu = balls.timed(["lmp", "-in", "lammps.in", "-log", "lammps.log"], folder)
         with open(os.path.join(folder, "lammps.log")) as file:
             log = file.read()
-        rows = re.findall(r"^\s*(\d+)\s+(\d+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s*$", log, re.M)
+        rows = re.findall(r"^\s*(\d+)\s+(\d+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s*$", log, re.M)
         loop = float(re.search(r"Loop time of ([\d.]+)", log).group(1))
         with open(os.path.join(folder, "out", "energy.csv")) as file:
             names, *lines = file.read().split("\n")
-        energy = dict(zip(names.split(","), map(float, lines[-2].split(","))))
+        start, energy = (dict(zip(names.split(","), map(float, lines[k].split(",")))) for k in (0, -2))
+        mass = made["bodies"][1]["mass"] * given.count if given.what != "stones" else None
         with open(os.path.join(folder, "out", "run.json")) as file:
             ticks = json.load(file)["counters"]["committed"]["penalty"]
+    sunk = f"{1000 * (start['gravity'] - energy['gravity']) / (9.81 * mass):.3g}" if mass else ""
     print(f"{given.count} {given.what}, {end:g} s; LAMMPS's step {step:.4g} s, {steps} steps\n")
-    print("| program | processor s | per step of LAMMPS, ms | contacts at the end | kinetic energy at the end, J | ticks of contact |\n|---|---|---|---|---|---|")
-    print(f"| Tactus | {cpu:.1f} | {1000 * cpu / steps:.1f} | {energy['contacts']:.0f} | {energy['kinetic']:.4g} | {ticks:.3g} |")
-    print(f"| LAMMPS | {their_cpu:.1f} | {1000 * their_cpu / steps:.1f} | {float(rows[-1][4]) / 2:.0f} | {float(rows[-1][2]) + float(rows[-1][3]):.4g} | |")
-    print(f"| ratio | {cpu / their_cpu:.2f} | | | | |\n\nWall: {wall:.1f} and {their_wall:.1f} s (LAMMPS's loop {loop:.1f} s); lost in LAMMPS: {int(rows[0][1]) - int(rows[-1][1])}")
+    print("| program | processor s | per step of LAMMPS, ms | contacts at the end | sunk, mm | kinetic energy at the end, J | ticks of contact |\n|---|---|---|---|---|---|---|")
+    print(f"| Tactus | {cpu:.1f} | {1000 * cpu / steps:.1f} | {energy['contacts']:.0f} | {sunk} | {energy['kinetic']:.4g} | {ticks:.3g} |")
+    print(f"| LAMMPS | {their_cpu:.1f} | {1000 * their_cpu / steps:.1f} | {float(rows[-1][4]) / 2:.0f} | {1000 * (float(rows[0][5]) - float(rows[-1][5])):.3g} | {float(rows[-1][2]) + float(rows[-1][3]):.4g} | |")
+    print(f"| ratio | {cpu / their_cpu:.2f} | | | | | |\n\nWall: {wall:.1f} and {their_wall:.1f} s (LAMMPS's loop {loop:.1f} s); lost in LAMMPS: {int(rows[0][1]) - int(rows[-1][1])}")
 
 
 if __name__ == "__main__":

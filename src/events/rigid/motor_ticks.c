@@ -1,10 +1,9 @@
 /* motor_ticks.c: ticks the motors of joints. */
 #include "events/rigid/motor_ticks.h"
-#include "contact/joint_pairs.h"
+#include "contact/hinge_motors.h"
 #include "events/rigid/rigid_motion.h"
 #include "scene/period.h"
 #include <stdlib.h>
-#include <tactus/math.h>
 
 /* By what part a motor of a given speed mends in one tick what it lacks, if the joint does not hinder it; and which
  * part of that torque stays, so that it carries a weight without lagging behind. */
@@ -16,7 +15,7 @@ static const double MENDED = .25, KEPT = 1 / 64.;
  * second one, between -pi and pi, counted from `middle`. */
 static double find_angle(const struct tac_sim *sim, const struct tac_motor *motor, tac_time t, double axis[3])
 {
-    double x[TAC_MOTOR_POINTS][3], a[3], b[3], cross[3];
+    double x[TAC_MOTOR_POINTS][3], a[3], b[3];
     for (int i = 0; i < TAC_MOTOR_POINTS; i++)
         tac_position(&sim->state, &sim->scripts, motor->point[i], t, x[i]);
     tac_sub(axis, x[1], x[0]);
@@ -25,20 +24,7 @@ static double find_angle(const struct tac_sim *sim, const struct tac_motor *moto
         axis[k] /= length;
     tac_sub(a, x[2], x[0]);
     tac_sub(b, x[3], x[0]);
-    tac_cross(cross, b, a);
-    return tac_atan2(tac_dot(axis, cross), tac_dot(a, b) - tac_dot(axis, a) * tac_dot(axis, b));
-}
-
-/* The angle next to `last` that is `angle` but for whole turns. */
-static double unwind(double angle, double last)
-{
-    const double turn = 2 * TAC_PI;
-    return angle + turn * floor((last - angle) / turn + .5);
-}
-
-static double clamp(double value, double most)
-{
-    return value > most ? most : value < -most ? -most : value;
+    return tac_motor_angle(axis, a, b);
 }
 
 /* The torque on the first body about the axis, N m; speed: mean of how the angle grew since the last tick. *kept:
@@ -51,10 +37,10 @@ static double find_torque(const struct tac_motor_settings *m, double factor, dou
     switch (m->kind) {
     case TAC_MOTOR_SPEED:
         push = MENDED * m->inertia * (aim - speed) / h_s;
-        *kept = clamp(*kept + KEPT * push, m->most);
-        return clamp(*kept + push, m->most);
+        *kept = tac_motor_clamp(*kept + KEPT * push, m->most);
+        return tac_motor_clamp(*kept + push, m->most);
     case TAC_MOTOR_POSITION:
-        return clamp(m->stiffness * (aim * (TAC_PI / 180) - angle) - m->damping * speed, m->most);
+        return tac_motor_clamp(m->stiffness * (aim * (TAC_PI / 180) - angle) - m->damping * speed, m->most);
     default:
         return aim;
     }
@@ -85,9 +71,9 @@ static void kick(struct tac_sim *sim, struct tac_motor *motor, tac_time t)
     const struct tac_joint *joint = &sim->scene->settings->joint[motor->joint];
     const struct tac_motor_settings *m = &joint->motor;
     const double h_s = tac_state_seconds(&sim->state, sim->motors.period);
-    const double middle = joint->limited ? .5 * (joint->limit[0] + joint->limit[1]) * (TAC_PI / 180) : 0;
+    const double middle = tac_motor_middle(joint);
     double axis[3];
-    const double last = motor->state.angle, angle = unwind(find_angle(sim, motor, t, axis) + middle, last);
+    const double last = motor->state.angle, angle = tac_motor_unwind(find_angle(sim, motor, t, axis) + middle, last);
     const double factor = tac_factor_mean(m->factor, motor->knot, m->knot_count, t, sim->motors.period);
     const double torque = find_torque(m, factor, angle, (angle - last) / h_s, h_s, &motor->state.kept);
     motor->state.angle = angle;
@@ -160,20 +146,13 @@ static enum tac_err add_motor(struct tac_sim *sim, tac_lid index)
     enum tac_err err = TAC_OK;
     const struct tac_scene *scene = sim->scene;
     const struct tac_joint *joint = &scene->settings->joint[index];
-    const struct tac_motor_settings *m = &joint->motor;
     struct tac_motor motor = {.joint = index, .place = {-1, -1}};
     for (int side = 0; side < 2 && sim->rigid.count > 0; side++)
         if (joint->end[side].body >= 0)
             motor.place[side] = place_of(&sim->rigid, scene->settings->body[joint->end[side].body].rigid);
     if (motor.place[0] < 0 && motor.place[1] < 0)
         return TAC_OK;
-    motor.point[0] = tac_joint_point(scene, index, 0, 0);
-    motor.point[1] = tac_joint_point(scene, index, 0, 1);
-    motor.point[2] = tac_joint_point(scene, index, 0, 2);
-    motor.point[3] = tac_joint_point(scene, index, 1, 2);
-    TAC_TRY(tac_alloc(sim->ctx, (size_t)m->knot_count, sizeof *motor.knot, &motor.knot));
-    for (tac_lid k = 0; k < m->knot_count; k++)
-        motor.knot[k] = tac_scene_quanta(scene, m->knot_t_s[k]);
+    TAC_TRY(tac_motor_make(sim->ctx, scene, index, &motor));
     sim->motors.motor[sim->motors.count++] = motor;
 done:
     return err;

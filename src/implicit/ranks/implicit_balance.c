@@ -88,6 +88,8 @@ enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *row
         add(sim, w.v, w.nodes, cost_of(w.list->element) / w.nodes, rows->weight);
         TAC_TRY(link_stencil(sim, w.v, w.nodes, rows));
     }
+    for (size_t k = 0; k < sim->rigid.joints.tie_count; k++)
+        TAC_TRY(link_stencil(sim, sim->rigid.joints.tie[k].v, TAC_TIE_VERTICES, rows));
     for (size_t k = 0; k < sim->contact.pair_count; k++) {
         tac_lid v[4];
         const int n = movers(sim, &sim->contact.pair[k], v);

@@ -110,6 +110,7 @@ enum tac_err tac_implicit_contact_forces(struct tac_implicit *sim, bool contact)
     if (!contact)
         goto done;
     tac_implicit_add_contact(sim, sim->x);
+    tac_rigid_add_ties(sim, sim->x);
     if (sim->contact.movers_only)
         TAC_TRY(add_terms(sim, put_touching(sim, &touching), &touching));
 done:

@@ -66,3 +66,37 @@ void tac_rigid_assemble(struct tac_implicit *sim, enum tac_curvature curvature, 
         tac_matrix_add(matrix, TAC_RIGID_STENCILS, n, dense);
     }
 }
+
+/* ---- joints ---- */
+
+const tac_lid *tac_rigid_tied_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
+{
+    *type = TAC_PAIR_VERTEX_VERTEX;
+    return sim->rigid.joints.tie[e].v;
+}
+
+const tac_lid *tac_rigid_motor_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
+{
+    *type = TAC_PAIR_EDGE_EDGE;
+    return sim->rigid.joints.motor[e].v;
+}
+
+static void scale(double times, int count, double *dense)
+{
+    for (int i = 0; i < count; i++)
+        dense[i] *= times;
+}
+
+void tac_rigid_tied_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
+                            double *dense)
+{
+    tac_tie_hessian(&sim->rigid.joints.tie[e], x, dense);
+    scale(sim->weight, 36, dense);
+}
+
+void tac_rigid_motor_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
+                             double *dense)
+{
+    tac_motor_hessian(&sim->rigid.joints.motor[e], x, dense);
+    scale(sim->weight, 144, dense);
+}

@@ -2,6 +2,7 @@
 #include "implicit/rigid/rigid_nodes.h"
 #include "base/exchange.h"
 #include "implicit/parts.h"
+#include "partition/halo_bodies.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -70,65 +71,46 @@ struct known {
     double x[SIZE], v[SIZE], x0[SIZE], p[SIZE], trial[SIZE], straight[SIZE];
 };
 
-/* Both sides go over the same vertices in the same order, and a body counts once where some follow each other. */
-static size_t fill(void *self, struct tac_neighbor *n)
+static int32_t body_of(const void *self, tac_lid v)
 {
-    const struct tac_implicit *sim = self;
-    const struct tac_implicit_rigid *r = &sim->rigid;
-    size_t bytes = 0;
-    int32_t last = -1;
-    if (!tac_halo_room(sim->halo, n, n->give_count * sizeof(struct known) + 1))
-        return 0;
-    for (size_t i = 0; i < n->give_count; i++) {
-        const int32_t k = tac_implicit_rigid_of(sim, n->give[i]);
-        const size_t at = SIZE * (size_t)(k < 0 ? 0 : k);
-        struct known known;
-        if (k >= 0 && k != last) {
-            memcpy(known.x, &r->x[at], sizeof known.x);
-            memcpy(known.v, &r->v[at], sizeof known.v);
-            memcpy(known.x0, &r->x0[at], sizeof known.x0);
-            memcpy(known.p, &r->p[at], sizeof known.p);
-            memcpy(known.trial, &r->trial[at], sizeof known.trial);
-            memcpy(known.straight, &r->straight[at], sizeof known.straight);
-            memcpy(n->report + bytes, &known, sizeof known);
-            bytes += sizeof known;
-        }
-        last = k;
-    }
-    return bytes;
+    return tac_implicit_rigid_of(self, v);
 }
 
-static void take(void *self, struct tac_neighbor *n)
+static void pack(const void *self, int32_t k, void *out)
 {
-    struct tac_implicit *sim = self;
-    struct tac_implicit_rigid *r = &sim->rigid;
-    size_t bytes = 0;
-    int32_t last = -1;
-    for (size_t i = 0; i < n->need_count; i++) {
-        const int32_t k = tac_implicit_rigid_of(sim, n->need[i]);
-        const size_t at = SIZE * (size_t)(k < 0 ? 0 : k);
-        struct known known;
-        if (k >= 0 && k != last) {
-            TAC_CHECK(bytes + sizeof known <= n->heard_count);
-            memcpy(&known, n->heard + bytes, sizeof known);
-            memcpy(&r->x[at], known.x, sizeof known.x);
-            memcpy(&r->v[at], known.v, sizeof known.v);
-            memcpy(&r->x0[at], known.x0, sizeof known.x0);
-            memcpy(&r->p[at], known.p, sizeof known.p);
-            memcpy(&r->trial[at], known.trial, sizeof known.trial);
-            memcpy(&r->straight[at], known.straight, sizeof known.straight);
-            r->piece[k].owner = n->rank;
-            bytes += sizeof known;
-        }
-        last = k;
-    }
+    const struct tac_implicit_rigid *r = &((const struct tac_implicit *)self)->rigid;
+    const size_t at = SIZE * (size_t)k;
+    struct known known;
+    memcpy(known.x, &r->x[at], sizeof known.x);
+    memcpy(known.v, &r->v[at], sizeof known.v);
+    memcpy(known.x0, &r->x0[at], sizeof known.x0);
+    memcpy(known.p, &r->p[at], sizeof known.p);
+    memcpy(known.trial, &r->trial[at], sizeof known.trial);
+    memcpy(known.straight, &r->straight[at], sizeof known.straight);
+    memcpy(out, &known, sizeof known);
+}
+
+static void unpack(void *self, int32_t k, int32_t owner, const void *in)
+{
+    struct tac_implicit_rigid *r = &((struct tac_implicit *)self)->rigid;
+    const size_t at = SIZE * (size_t)k;
+    struct known known;
+    memcpy(&known, in, sizeof known);
+    memcpy(&r->x[at], known.x, sizeof known.x);
+    memcpy(&r->v[at], known.v, sizeof known.v);
+    memcpy(&r->x0[at], known.x0, sizeof known.x0);
+    memcpy(&r->p[at], known.p, sizeof known.p);
+    memcpy(&r->trial[at], known.trial, sizeof known.trial);
+    memcpy(&r->straight[at], known.straight, sizeof known.straight);
+    r->piece[k].owner = owner;
 }
 
 enum tac_err tac_rigid_refresh(struct tac_implicit *sim)
 {
+    const struct tac_halo_bodies bodies = {sim, sizeof(struct known), body_of, pack, unpack};
     if (sim->halo == NULL || sim->rigid.count == 0)
         return TAC_OK;
-    tac_halo_exchange(sim->halo, TAG, fill, take, sim);
+    tac_halo_share_bodies(sim->halo, TAG, &bodies);
     return tac_agree(sim->ctx, sim->halo->down);
 }
 
@@ -206,7 +188,7 @@ enum tac_err tac_rigid_nodes_create(struct tac_implicit *sim)
         if (k < 0)
             continue;
         const struct tac_rigid_body *body = &scene->settings->rigid[k];
-        TAC_CHECK(end - v == body->vertex_end - body->vertex_begin); /* a rank owns all of it */
+        TAC_CHECK(end - v == body->vertex_end - body->vertex_begin - scene->settings->body[body->body].pins);
         r->piece[k].first = v;
         r->piece[k].end = end;
         r->piece[k].owner = sim->ctx->rank;
@@ -224,6 +206,7 @@ void tac_rigid_nodes_destroy(struct tac_implicit_rigid *r)
         free(all[a]);
     free(r->piece);
     free(r->own);
+    tac_rigid_joints_destroy(&r->joints);
 }
 
 /* ---- snapshots ---- */

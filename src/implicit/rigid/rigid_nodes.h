@@ -13,6 +13,7 @@
 #define TACTUS_IMPLICIT_RIGID_RIGID_NODES_H
 
 #include "elements/records.h"
+#include "implicit/rigid/rigid_joints.h"
 #include "state/snapshot.h"
 #include <tactus/scene.h>
 
@@ -46,6 +47,7 @@ struct tac_implicit_rigid {
     double *straight; /* owned, (count, 4, 3): as the linear system has it; p: with its turn (rigid_turn.c), m */
     double *past;     /* owned, (count, TAC_PAST_OF_NODES); NULL: the scheme remembers nothing */
     double *gross;    /* owned, (count, 4) */
+    struct tac_implicit_joints joints;
 };
 
 /* ---- rigid_nodes.c: life and places ---- */

@@ -223,10 +223,13 @@ enum tac_err tac_scene_read_joints(struct tac_reader *reader, json_t *root)
         return TAC_OK;
     if (count > TAC_MOST_ELEMENTS / TAC_JOINT_POINTS)
         TAC_TRY(tac_scene_fail(reader, "joints", "has too many elements"));
-    if (s->integrator != TAC_INTEGRATOR_ASYNCHRONOUS)
+    if (s->integrator == TAC_INTEGRATOR_IMPACT)
         TAC_TRY(tac_scene_fail(reader, "joints",
-                               "are not possible with integrator.kind %s yet; use the asynchronous integrator",
-                               s->integrator == TAC_INTEGRATOR_IMPACT ? "impact" : "implicit"));
+                               "are not possible with integrator.kind impact; use \"asynchronous\" or \"implicit\""));
+    if (s->integrator == TAC_INTEGRATOR_IMPLICIT && s->implicit.scheme == TAC_IMPLICIT_NEWMARK)
+        TAC_TRY(tac_scene_fail(reader, "joints",
+                               "are not possible with integrator.scheme \"newmark\", which damps nothing and would "
+                               "let them ring; use \"bdf2\" or \"euler\""));
     TAC_TRY(tac_alloc(reader->ctx, count, sizeof *s->joint, &s->joint));
     names = json_object();
     bodies = json_object();

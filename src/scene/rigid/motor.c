@@ -101,6 +101,16 @@ static double inverse_inertia(const struct tac_settings *s, const struct tac_joi
     return inverse;
 }
 
+static enum tac_err refuse_static(struct tac_reader *reader, size_t joint)
+{
+    char where[TAC_WHERE], place[TAC_WHERE];
+    tac_where_index(where, "joints", joint);
+    tac_where(place, where, "motor");
+    return tac_scene_fail(reader, place,
+                          "has no meaning with integrator.scheme \"static\", in which nothing has a speed; take "
+                          "\"euler\", or push the body by loads");
+}
+
 enum tac_err tac_scene_set_motors(struct tac_reader *reader)
 {
     struct tac_settings *s = reader->scene->settings;
@@ -110,13 +120,18 @@ enum tac_err tac_scene_set_motors(struct tac_reader *reader)
         if (m->kind == TAC_MOTOR_NONE)
             continue;
         m->inertia = 1 / (inverse_inertia(s, joint, 0) + inverse_inertia(s, joint, 1));
+        if (m->kind == TAC_MOTOR_POSITION && m->damping < 0)
+            m->damping = 2 * sqrt(m->stiffness * m->inertia);
+        if (s->integrator == TAC_INTEGRATOR_IMPLICIT) { /* it has no ticks */
+            if (s->implicit.scheme == TAC_IMPLICIT_STATIC)
+                return refuse_static(reader, (size_t)i);
+            continue;
+        }
         if (s->motor_s == 0)
             s->motor_s = s->clocks.gravity_s;
         if (m->kind != TAC_MOTOR_POSITION)
             continue;
         /* Damping takes no more than a fifth of the speed in a tick, and a tick is a small part of the oscillation. */
-        if (m->damping < 0)
-            m->damping = 2 * sqrt(m->stiffness * m->inertia);
         s->motor_s = fmin(s->motor_s, .1 * sqrt(m->inertia / m->stiffness));
         if (m->damping > 0)
             s->motor_s = fmin(s->motor_s, .2 * m->inertia / m->damping);

@@ -4,7 +4,7 @@
 A chain of four links hangs from the world by a hinge with a motor, its links by a ball, a hinge with limits and another
 motor, and a weld; the last link holds a corner of a rag. One run on one rank is the reference. Against it: all pairs, other
 windows, two and three ranks that have parts of the scene from the start, two that hand vertices over after each pass, and a
-run that is stopped and goes on on another number of ranks; with TACTUS_OTHER, the program that another compiler built. The
+run that is stopped and goes on on another number of ranks. A like scene goes in implicit steps. With TACTUS_OTHER, the program that another compiler built. The
 reference is audited. If it fails, a joint or a motor follows from something that is not of the scene.
 """
 import json
@@ -46,6 +46,20 @@ def scene():
                     "slack": .001}]}
 
 
+def implicit_scene(scheme):
+    """The same in implicit steps, and a driven arm on a plate that turns."""
+    s = scene()
+    s["time"] = {"end": .16, "frame": .04}
+    s["integrator"] = {"kind": "implicit", "step_s": .01, "scheme": scheme}
+    s["contact"] = {"thickness": .001, "friction": .3}
+    s["bodies"] += [{"name": "plate", "position": [0, .3, -.3], "rotation": [90, 0, 0], "mesh": {"kind": "grid", "size": [.6, .6], "cells": [6, 6]}},
+                    {"name": "arm", "rigid": {"mass": .2}, "position": [.3, .3, -.24], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [1, 1, 1]}}]
+    s["motions"] = [{"body": "plate", "rotate": {"axis": [0, 0, 1], "center": [0, .3, -.3], "path": [[0, 0], [.4, 20]]}}]
+    s["joints"].append({"name": "driven", "kind": "hinge", "a": {"body": "arm", "at": [.2, .3, -.25]}, "b": {"body": "plate"}, "axis": [0, 0, 1],
+                        "span": .05, "slack": .0005, "motor": {"position": 30, "stiffness": 20, "path": [[0, 0], [.3, 1]]}})
+    return s
+
+
 def run(folder, out, *arguments, ranks=1, program=TACTUS, **environment):
     command = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     done = subprocess.run([*command, program, "run", "scene.json", "-o", out, "--quiet", *arguments], cwd=folder, text=True,
@@ -59,6 +73,24 @@ def compare(folder, out):
     print(f"{'equal' if done.returncode == 0 else 'DIFFERENT'}: {out}")
     if done.returncode:
         failures.append(f"{out}: {done.stdout}")
+
+
+def implicit(folder, scheme):
+    with open(os.path.join(folder, "scene.json"), "w") as file:
+        json.dump(implicit_scene(scheme), file)
+    run(folder, "plain", "--record", "--overwrite")
+    with open(os.path.join(folder, "plain", "energy.csv")) as file:
+        rows = file.read().splitlines()
+    work = float(rows[-1].split(",")[rows[0].split(",").index("work")])
+    assert abs(work) > .01, f"motors and the plate do {work} J"
+    audit = subprocess.run([TACTUS, "audit", "plain"], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if audit.returncode:
+        failures.append(audit.stdout)
+    run(folder, "three", "--overwrite", ranks=3, TACTUS_TEST_DEAL="1")
+    compare(folder, "three")
+    run(folder, "stopped", "--overwrite", "--until", ".07", ranks=2, TACTUS_TEST_MIGRATE="3")
+    run(folder, "stopped", "--restart", "stopped")
+    compare(folder, "stopped")
 
 
 def main():
@@ -83,6 +115,8 @@ def main():
         run(folder, "stopped", "--until", str(.37 * END), ranks=2, TACTUS_TEST_DEAL="1")
         run(folder, "stopped", "--restart", "stopped")
         compare(folder, "stopped")
+        for scheme in "euler", "bdf2":
+            implicit(folder, scheme)
     print("\n".join(failures))
     sys.exit(1 if failures else 0)
 

@@ -40,7 +40,7 @@ REFUSED = [
     (['motions=[]', "bodies.plate.material=cloth"], r"bodies: has \"plate\", which moves freely and can change its shape"),
     (['loads=[{"body":"plate","pressure":3}]'], r"loads\[0\]: is a pressure, which acts on surfaces"),
     (["bodies.2=" + SPHERE, "motions=[]", 'joints=[{"kind":"ball","a":{"body":"ball","at":[0,0.5,0]}}]'],
-     r"joints: are not possible with integrator\.kind impact yet"),
+     r"joints: are not possible with integrator\.kind impact;"),
     (["bodies.2=" + SPHERE, 'motions=[{"body":"ball","path":[[0,[0,0,0]],[1,[0,1,0]]]}]'], r"motions\[0\]: moves \"ball\", which is rigid"),
     (["bodies.2=" + SPHERE, "motions=[]", 'loads=[{"body":"ball","acceleration":[1,0,0]}]'], r"loads\[0\]: acts on \"ball\", which is rigid"),
     (["bodies.2=" + SPHERE, "motions=[]", 'loads=[{"body":"ball","pressure":3}]'], r"loads\[0\]: is a pressure, which acts on surfaces"),

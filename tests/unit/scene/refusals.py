@@ -119,7 +119,9 @@ REFUSED = [
     joined(r"\[0\]\.motor: has \"position\" and needs \"stiffness\"", **HINGE, motor={"position": 1}),
     joined(r"\[0\]\.motor\.most: has no meaning for a motor with \"torque\"", **HINGE, motor={"torque": 1, "most": 1}),
     joined(r"\[0\]\.motor: needs a period of .* s, under 2\^12 quanta", **HINGE, motor={"position": 1, "stiffness": 1e30}),
-    joined(r": are not possible with integrator\.kind implicit yet", more=["integrator={\"kind\":\"implicit\",\"step_s\":0.01}"]),
+    joined(r": are not possible with integrator\.scheme \"newmark\"", more=["integrator={\"kind\":\"implicit\",\"step_s\":0.01,\"scheme\":\"newmark\"}"]),
+    joined(r"\[0\]\.motor: has no meaning with integrator\.scheme \"static\"", more=["integrator={\"kind\":\"implicit\",\"step_s\":0.01,\"scheme\":\"static\"}"],
+           **HINGE, motor={"torque": 1}),
     ([DIE, "joints=[{\"name\":\"\"}]"], r"joints\[0\]\.kind: is missing"),
     # unknown keys, nearest known one
     ("gravty=[0,0,0]", r"gravty: is no known key; did you mean \"gravity\"\?"),
