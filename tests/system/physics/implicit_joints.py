@@ -10,57 +10,23 @@ chain     Twelve links hang on each other from the world and hold a weight of a 
 
 If it fails, joints open, or motors do another work than they book.
 """
-import csv
-import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
 
-import h5py
+import jointed
 import numpy as np
-
-TACTUS = os.environ["TACTUS"]
-G = 9.81
-failures = []
-
-
-def expect(good, what):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        failures.append(what)
+from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, periods, rod, torque_works, turned
 
 
 def run(folder, bodies, joints, end, gravity=G, scheme="bdf2", step=.005):
-    scene = {"format": "tactus-scene/1", "time": {"end": end, "frame": .01}, "gravity": [0, -gravity, 0],
-             "integrator": {"kind": "implicit", "step_s": step, "scheme": scheme}, "contact": {"thickness": .0005},
-             "output": {"reactions": True}, "bodies": bodies, "joints": joints}
-    path, out = os.path.join(folder, "scene.json"), os.path.join(folder, "out")
-    with open(path, "w") as file:
-        json.dump(scene, file)
-    done = subprocess.run([TACTUS, "run", path, "-o", out, "--overwrite", "--quiet"], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
-    if done.returncode:
-        raise SystemExit(f"tactus run: {done.returncode}: {done.stderr}")
-    with open(os.path.join(out, "energy.csv")) as file:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
-    with h5py.File(os.path.join(out, "frames.h5")) as file:
-        frames = [(file["frames"][k]["time"][()], file["frames"][k]["position"][:]) for k in sorted(file["frames"])]
-    with open(os.path.join(out, "reactions.csv")) as file:
-        reactions = [row for row in csv.DictReader(file) if int(row["body"]) < 0]
-    return np.array([t for t, _ in frames]), np.array([x for _, x in frames]), rows, reactions
-
-
-def box(tilt=0.0):
-    """1 kg, .1 x .2 x .1 m, hung at the middle of its top at the origin."""
-    return {"name": "box", "rigid": {"mass": 1}, "position": [.1 * math.sin(tilt), -.1 * math.cos(tilt), 0],
-            "rotation": [0, 0, math.degrees(tilt)], "mesh": {"kind": "box", "size": [.1, .2, .1], "cells": [1, 1, 1]}}
+    return jointed.run(folder, {"time": {"end": end, "frame": .01}, "gravity": [0, -gravity, 0],
+                                "integrator": {"kind": "implicit", "step_s": step, "scheme": scheme}, "contact": {"thickness": .0005},
+                                "bodies": bodies, "joints": joints})
 
 
 def hang(slack):
-    return {"name": "hang", "kind": "ball", "a": {"body": "box", "at": [0, 0, 0]}, "b": {"body": None}, "slack": slack,
-            "stiffness": 1000}
+    return jointed.hang(slack, stiffness=1000)
 
 
 def weight(folder):
@@ -75,12 +41,7 @@ def weight(folder):
 def pendulum(folder):
     amplitude, arm = .3, .1
     t, x, rows, _ = run(folder, [box(amplitude)], [hang(.0002)], 3)
-    centre = x[:, :8].mean(axis=1)
-    angle = np.arctan2(centre[:, 0], -centre[:, 1])
-    zero = [t[i] - angle[i] * (t[i + 1] - t[i]) / (angle[i + 1] - angle[i]) for i in range(len(t) - 1) if angle[i] * angle[i + 1] < 0]
-    period = 2 * (zero[-1] - zero[0]) / (len(zero) - 1)
-    k = math.sin(amplitude / 2)
-    wanted = 2 * math.pi * math.sqrt(((.1 ** 2 + .2 ** 2) / 12 + arm ** 2) / (G * arm)) * (1 + k * k / 4 + 9 * k ** 4 / 64)
+    period, wanted = periods(t, x, amplitude)
     expect(abs(period / wanted - 1) < 2e-3, f"pendulum: period {period:.6f} s, closed form {wanted:.6f} s ({period / wanted - 1:+.1e})")
     expect(np.linalg.norm(x[:, 8] - x[:, 9], axis=1).max() < .0002, "pendulum: its joint never opens by its slack")
     swing = G * arm * (1 - math.cos(amplitude))
@@ -89,7 +50,7 @@ def pendulum(folder):
 
 
 def weld(folder):
-    arm = {"name": "arm", "rigid": {"mass": 1}, "position": [.1, 0, 0], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [1, 1, 1]}}
+    arm = rod()
     brick = {"name": "brick", "rigid": {"mass": 2}, "position": [.15, .06, 0], "mesh": {"kind": "box", "size": [.04, .04, .04], "cells": [1, 1, 1]}}
     joint = {"name": "weld", "kind": "weld", "a": {"body": "arm", "at": [0, 0, 0]}, "b": {"body": None}, "axis": [1, 0, 0], "span": .04,
              "slack": .0002, "stiffness": 1e4}
@@ -101,35 +62,24 @@ def weld(folder):
 
 
 def arm(folder, motor, gravity=0.0, end=.5, **keys):
-    body = {"name": "arm", "rigid": {"mass": 1}, "position": [.1, 0, 0], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [1, 1, 1]}}
-    joint = {"name": "hinge", "kind": "hinge", "a": {"body": "arm", "at": [0, 0, 0]}, "b": {"body": None}, "axis": [0, 0, 1], "span": .1,
-             "slack": .0005, "stiffness": 1e4, "motor": motor, **keys}
-    t, x, rows, _ = run(folder, [body], [joint], end, gravity)
-    along = x[:, 10] - x[:, 8]
-    angle = np.unwrap(np.arctan2(along[:, 1], along[:, 0]))
-    return t, angle - angle[0], rows
+    t, x, rows, _ = run(folder, [rod()], [hinge(motor, **keys)], end, gravity)
+    return t, turned(x), rows
 
 
 def motors(folder):
     torque = .05
-    inertia = (.2 ** 2 + .04 ** 2) / 12 + .1 ** 2
     t, angle, rows = arm(folder, {"torque": torque})
-    work, gained = rows[-1]["work"], rows[-1]["total"] - rows[0]["total"]
-    expect(abs(work / (torque * angle[-1]) - 1) < 1e-3, f"motors: a torque does {work:.6e} J, torque times angle is {torque * angle[-1]:.6e} J")
-    expect(abs(gained / work - 1) < 5e-3, f"motors: and {gained:.6e} J come in")
-    expect(abs(angle[-1] / (.5 * torque / inertia * t[-1] ** 2) - 1) < .01, f"motors: it turns by {angle[-1]:.4f} rad")
+    torque_works(t, angle, rows, torque, 1e-3, 5e-3)
     t, angle, _ = arm(folder, {"speed": 3, "most": 5}, gravity=G)
     rate = (angle[-1] - angle[-20]) / (t[-1] - t[-20])
     expect(abs(rate / 3 - 1) < .02, f"motors: a speed of 3 rad/s is {rate:.3f} rad/s against a weight")
     t, angle, _ = arm(folder, {"speed": 3, "most": .5}, gravity=G)
     expect(angle[-1] < -.2, f"motors: with at most 0.5 N m it yields to the weight ({angle[-1]:.2f} rad)")
     _, angle, _ = arm(folder, {"position": 40, "stiffness": 40, "path": [[0, 0], [.3, 1]]}, gravity=G, end=1)
-    aim = math.radians(40) - G * .1 * math.cos(angle[-1]) / 40  # it gives way to the weight
+    aim = gives_way(angle[-1])
     expect(abs(angle[-1] - aim) < 1e-3, f"motors: a position of 40 degrees is {math.degrees(angle[-1]):.3f}, wanted {math.degrees(aim):.3f}")
     _, angle, _ = arm(folder, {"torque": .1}, gravity=G, limits=[-20, 30], end=1)
-    least, last = math.degrees(angle.min()), math.degrees(angle[-1])
-    play = math.degrees(2 * .0005 / .1)
-    expect(-20 - play < least and last < -17, f"motors: limits of -20 degrees hold ({least:.2f} at least, {last:.2f} at the end)")
+    limits_hold(angle, -17)
 
 
 def chain(folder):

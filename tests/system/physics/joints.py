@@ -13,58 +13,23 @@ moved     A plate that a motion turns carries an arm that is welded to it, and o
 
 If it fails, joints open, lose momentum, or motors do another work than they book.
 """
-import csv
-import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
 
-import h5py
+import jointed
 import numpy as np
-
-TACTUS = os.environ["TACTUS"]
-G = 9.81
-failures = []
-
-
-def expect(good, what):
-    print(("ok      " if good else "FAILED  ") + what)
-    if not good:
-        failures.append(what)
+from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, periods, rod, torque_works, turned
 
 
 def run(folder, bodies, joints, end, frame=.01, gravity=(0, -G, 0), motions=(), ranks=1, **contact):
-    scene = {"motions": list(motions), "format": "tactus-scene/1", "time": {"end": end, "frame": frame}, "gravity": list(gravity),
-             "contact": {"thickness": .0005, "stiffness": 1000, "restitution": 1, **contact}, "output": {"reactions": True},
-             "bodies": bodies, "joints": joints}
-    path = os.path.join(folder, "scene.json")
-    with open(path, "w") as file:
-        json.dump(scene, file)
-    out = os.path.join(folder, "out")
-    done = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, "run", path, "-o", out, "--overwrite", "--quiet"], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
-    if done.returncode:
-        raise SystemExit(f"tactus run: {done.returncode}: {done.stderr}")
-    with open(os.path.join(out, "energy.csv")) as file:
-        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
-    with h5py.File(os.path.join(out, "frames.h5")) as file:
-        frames = [(file["frames"][k]["time"][()], file["frames"][k]["position"][:]) for k in sorted(file["frames"])]
-    with open(os.path.join(out, "reactions.csv")) as file:
-        reactions = [row for row in csv.DictReader(file) if int(row["body"]) < 0]
-    return np.array([t for t, _ in frames]), np.array([x for _, x in frames]), rows, reactions
-
-
-def box(tilt=0.0, **keys):
-    """1 kg, .1 x .2 x .1 m, hung at the middle of its top at the origin."""
-    return {"name": "box", "rigid": {"mass": 1}, "position": [.1 * math.sin(tilt), -.1 * math.cos(tilt), 0],
-            "rotation": [0, 0, math.degrees(tilt)], "mesh": {"kind": "box", "size": [.1, .2, .1], "cells": [1, 1, 1]}, **keys}
+    return jointed.run(folder, {"motions": list(motions), "time": {"end": end, "frame": frame}, "gravity": list(gravity),
+                                "contact": {"thickness": .0005, "stiffness": 1000, "restitution": 1, **contact},
+                                "bodies": bodies, "joints": joints}, ranks)
 
 
 def hang(slack, restitution):
-    return {"name": "hang", "kind": "ball", "a": {"body": "box", "at": [0, 0, 0]}, "b": {"body": None}, "slack": slack,
-            "restitution": restitution}
+    return jointed.hang(slack, restitution=restitution)
 
 
 def opening(force, slack, stiffness):
@@ -95,12 +60,7 @@ def weight(folder):
 def swing(folder, slack, restitution, bar):
     amplitude, arm = .3, .1
     t, x, rows, _ = run(folder, [box(amplitude)], [hang(slack, restitution)], 4)
-    centre = x[:, :8].mean(axis=1)
-    angle = np.arctan2(centre[:, 0], -centre[:, 1])
-    zero = [t[i] - angle[i] * (t[i + 1] - t[i]) / (angle[i + 1] - angle[i]) for i in range(len(t) - 1) if angle[i] * angle[i + 1] < 0]
-    period = 2 * (zero[-1] - zero[0]) / (len(zero) - 1)
-    k = math.sin(amplitude / 2)
-    wanted = 2 * math.pi * math.sqrt(((.1 ** 2 + .2 ** 2) / 12 + arm ** 2) / (G * arm)) * (1 + k * k / 4 + 9 * k ** 4 / 64)
+    period, wanted = periods(t, x, amplitude)
     expect(abs(period / wanted - 1) < bar, f"pendulum: slack {slack}, restitution {restitution}: period {period:.6f} s, closed form "
                                            f"{wanted:.6f} s ({period / wanted - 1:+.1e})")
     off = abs(rows[-1]["total"] - rows[0]["total"]) / (G * arm * (1 - math.cos(amplitude)))
@@ -141,33 +101,22 @@ def free(folder):
 
 
 def arm(folder, motor, gravity=0.0, end=.5, restitution=0.0, **keys):
-    body = {"name": "arm", "rigid": {"mass": 1}, "position": [.1, 0, 0], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [1, 1, 1]}}
-    joint = {"name": "hinge", "kind": "hinge", "a": {"body": "arm", "at": [0, 0, 0]}, "b": {"body": None}, "axis": [0, 0, 1], "span": .1,
-             "slack": .0005, "stiffness": 1e4, "restitution": restitution, "motor": motor, **keys}
-    t, x, rows, _ = run(folder, [body], [joint], end, gravity=(0, -gravity, 0))
-    along = x[:, 10] - x[:, 8]
-    angle = np.unwrap(np.arctan2(along[:, 1], along[:, 0]))
-    return t, angle - angle[0], rows
+    t, x, rows, _ = run(folder, [rod()], [hinge(motor, restitution=restitution, **keys)], end, gravity=(0, -gravity, 0))
+    return t, turned(x), rows
 
 
 def motors(folder):
     torque = .05
-    inertia = (.2 ** 2 + .04 ** 2) / 12 + .1 ** 2
     t, angle, rows = arm(folder, {"torque": torque}, restitution=1)
-    work, gained = rows[-1]["work"], rows[-1]["total"] - rows[0]["total"]
-    expect(abs(work / (torque * angle[-1]) - 1) < 1e-4, f"motors: a torque does {work:.6e} J, torque times angle is {torque * angle[-1]:.6e} J")
-    expect(abs(gained / work - 1) < 1e-4, f"motors: and {gained:.6e} J come in")
-    expect(abs(angle[-1] / (.5 * torque / inertia * t[-1] ** 2) - 1) < .01, f"motors: it turns by {angle[-1]:.4f} rad")
+    torque_works(t, angle, rows, torque, 1e-4, 1e-4)
     t, angle, _ = arm(folder, {"speed": 3, "most": 5}, gravity=G)
     rate = (angle[-1] - angle[-20]) / (t[-1] - t[-20])
     expect(abs(rate / 3 - 1) < .1, f"motors: a speed of 3 rad/s is {rate:.3f} rad/s against a weight")
     _, angle, _ = arm(folder, {"position": 40, "stiffness": 40, "path": [[0, 0], [.3, 1]]}, gravity=G, end=1)
-    aim = math.radians(40) - G * .1 * math.cos(angle[-1]) / 40  # it gives way to the weight
+    aim = gives_way(angle[-1])
     expect(abs(angle[-1] - aim) < .01, f"motors: a position of 40 degrees is {math.degrees(angle[-1]):.2f}, wanted {math.degrees(aim):.2f}")
     _, angle, _ = arm(folder, {"torque": .1}, gravity=G, limits=[-20, 30])
-    least, last = math.degrees(angle.min()), math.degrees(angle[-1])
-    play = math.degrees(2 * .0005 / .1)
-    expect(-20 - play < least and last < -18, f"motors: limits of -20 degrees hold ({least:.2f} at least, {last:.2f} at the end)")
+    limits_hold(angle, -18)
 
 
 def moved(folder):
