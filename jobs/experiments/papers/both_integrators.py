@@ -2,21 +2,19 @@
 """both_integrators.py [--quick | --full] : the reef knot and the draped sheets with both integrators: what each costs, how they differ
 
 The scenes are those of reef-knot and two-sheets-draped. The asynchronous integrator runs them as they are and with r(1) ten times
-as large, the implicit one with three lengths of a step; all runs are recorded and audited (with --full only their frames are). A row tells what a run cost,
-and how far its last frame is from that of the asynchronous one: over all free vertices, root mean square and largest. A run that
+as large, the implicit one with three lengths of a step; all runs are recorded and audited (with --full only their frames are). A row
+tells what a run cost, and how far its last frame is from that of the asynchronous one: over all free vertices, root mean square and largest. A run that
 differs from the first by its stiffness alone is the measure of what such a distance means.
 """
 import copy
 import csv
 import importlib.machinery
 import importlib.util
-import json
 import os
-import subprocess
 
 import numpy as np
 import sheets
-from papers import ALONE, HERE, Paper, table
+from papers import HERE, Paper, table
 
 STEPS = (2, 8, 32)  # of a frame
 
@@ -48,15 +46,6 @@ def iterations(result):
         return sum(int(row["newton"]) for row in csv.DictReader(file))
 
 
-def proven(paper, result):
-    """Whether the audit finds that nothing passed; what it says."""
-    done = subprocess.run([paper.program, "audit", result.folder, "--json", *(["--frames"] if paper.options.full else [])],
-                          env={**os.environ, **ALONE}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    told = json.loads(done.stdout)
-    good = done.returncode == 0 and told["clean" if paper.options.full else "proven"]
-    return paper.expect(good, f"audit of {result.folder}")
-
-
 def compare(paper, name, scene):
     rows, first, free = [], None, None
     runs = [("asynchronous", scene), ("asynchronous, 10 r(1)", stiffer(scene))]
@@ -70,7 +59,8 @@ def compare(paper, name, scene):
         work = f"{iterations(result)} iterations" if "integrator" in made else f"{sum(info['counters']['committed'].values()) / 1e6:.3g} M ticks"
         rows.append([what, info["wall_s"], work, info["peak_memory_bytes"] / 1e6, f"{energy['contacts'][-1]:.0f}", f"{1e3 * energy['min_distance'][-1]:.3g}"
                      if "min_distance" in energy else "", f"{energy['kinetic'][-1]:.3g}", f"{1e3 * np.sqrt(np.mean(apart ** 2)):.3g}",
-                     f"{1e3 * apart.max():.3g}", proven(paper, result)])
+                     f"{1e3 * apart.max():.3g}",
+                     paper.expect(paper.audit(result, *(["--frames"] if paper.options.full else []))[0], f"{name}, {what}: audit")])
     paper.row(f"{name}: wall of implicit over asynchronous, longest and shortest step", f"{rows[2][1] / rows[0][1]:.3g}, {rows[-1][1] / rows[0][1]:.3g}", "not told")
     moved = np.linalg.norm(first - result.frames()[1][0], axis=1)[free]
     table(f"{name}: {free.sum()} free vertices, {scene['time']['end']} s, which move by {1e3 * np.sqrt(np.mean(moved ** 2)):.3g} mm (root mean square)",

@@ -49,21 +49,27 @@ class Paper(Experiment):
         word = "" if good is None else self.expect(bool(good), f"{what}: {ours}")
         self.rows.append([what, ours, paper, word])
 
-    def audited(self, result, what, *arguments):
-        """A row: the audit of a run that was recorded; with --frames of its frames alone."""
+    def audit(self, result, *arguments):
+        """The audit of a run that was recorded, with --frames of its frames alone: whether nothing passed, and what it told, or
+        its sentence where it told nothing."""
         done = subprocess.run([self.program, "audit", result.folder, "--json", *arguments], env={**os.environ, **ALONE}, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
             told = json.loads(done.stdout)
         except ValueError:
-            self.row(f"{what}: audit", done.stdout.strip(), "no penetration", False)
-            return
-        if "--frames" in arguments:
-            self.row(f"{what}: audit of stored frames, clean", f"{told['frames'] - told['bad_frames']} of {told['frames']}", "no penetration",
-                     done.returncode == 0 and told["clean"] and told["frames"] > 1)
-            return
-        self.row(f"{what}: audit of all times, pieces proven", f"{told['proven'] and told['pieces']['proven']:,}", "no penetration",
-                 done.returncode == 0 and told["proven"] and told["pieces"]["proven"] > 0)
+            return False, done.stdout.strip()
+        seen = told["clean"] and told["frames"] > 1 if "--frames" in arguments else told["proven"] and told["pieces"]["proven"] > 0
+        return done.returncode == 0 and seen, told
+
+    def audited(self, result, what, *arguments):
+        """A row of that."""
+        good, told = self.audit(result, *arguments)
+        if isinstance(told, str):
+            self.row(f"{what}: audit", told, "no penetration", False)
+        elif "--frames" in arguments:
+            self.row(f"{what}: audit of stored frames, clean", f"{told['frames'] - told['bad_frames']} of {told['frames']}", "no penetration", good)
+        else:
+            self.row(f"{what}: audit of all times, pieces proven", f"{told['proven'] and told['pieces']['proven']:,}", "no penetration", good)
 
     def cost(self, hours=None, name=""):
         """Rows of what all runs took; `hours` of the paper, on one core of 2006."""

@@ -80,11 +80,6 @@ def fine_scene(coarse, time, length, folder):
     return path, len(rest)
 
 
-def seconds(info):
-    """Of the steps of a run, without files and setting up."""
-    return sum(info["counters"]["seconds"].values()) - info["counters"]["seconds"]["output"]
-
-
 def cost(coarse, test):
     """ns of a force tick, a contact tick and a test of boxes. Seconds of short runs are shared out by too few instants."""
     with open(os.path.join(coarse, "run.json")) as file:
@@ -101,7 +96,7 @@ def interval(options, coarse, time, home):
     path, vertices = fine_scene(coarse, time, options.length, folder)
     begin = options.length / 2
     infos = [scaling.run(path, 1, os.path.join(folder, "one-%d.run" % k), ["--until", repr(t)])[0] for k, t in enumerate((begin, options.length))]
-    spent = seconds(infos[1]) - seconds(infos[0])
+    spent = scaling.stepping(infos[1]) - scaling.stepping(infos[0])
     ticks = [infos[1]["counters"]["executed"][k] - infos[0]["counters"]["executed"][k] for k in infos[1]["counters"]["executed"]]
     told = os.path.join(folder, "simulated.jsonl")
     done = subprocess.run([os.path.join(HERE, "simulated/simulate"), path, "--ranks", ",".join(map(str, options.ranks)), "--from", repr(begin), "--json", told,

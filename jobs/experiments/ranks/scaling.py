@@ -41,17 +41,22 @@ def run(scene, ranks, folder, arguments):
         return json.load(file), seconds
 
 
+def stepping(info):
+    """Seconds of the steps of a run, without files and setting up."""
+    seconds = info["counters"]["seconds"]
+    return sum(seconds.values()) - seconds["output"]
+
+
 def figures(info, whole):
     """What a row shows, of one run."""
-    counters, seconds = info["counters"], info["counters"]["seconds"]
-    stepping = sum(seconds.values()) - seconds["output"]
+    counters, seconds, all_s = info["counters"], info["counters"]["seconds"], stepping(info)
     # Seconds of a run may be sums over ranks or one rank's: shares hold for either.
     committed, executed = sum(counters["committed"].values()), sum(counters["executed"].values())
     t = info["time"]
     return {
         "whole": whole, "wall": info["wall_s"], "ticks": committed / info["wall_s"],
-        "forces": (seconds["forces"] + seconds["contact"]) / stepping, "discovery": seconds["discovery"] / stepping,
-        "waiting": seconds["waiting"] / stepping, "exchange": seconds["exchange"] / stepping,
+        "forces": (seconds["forces"] + seconds["contact"]) / all_s, "discovery": seconds["discovery"] / all_s,
+        "waiting": seconds["waiting"] / all_s, "exchange": seconds["exchange"] / all_s,
         "repeated": counters["repeated_ticks"] / executed if executed else 0,
         "messages": counters["messages_sent"] / t, "bytes": counters["bytes_sent"] / t,
         "windows": counters["windows"], "migrations": counters["migrations"], "memory": info["peak_memory_bytes"] or float("nan"),
