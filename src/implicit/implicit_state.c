@@ -44,7 +44,7 @@ static enum tac_err collect(struct tac_implicit *sim, struct tac_checkpoint *c)
     if (tac_rigid_has_motors(sim) && c->vertices.past == NULL)
         TAC_TRY(
             tac_alloc(sim->ctx, TAC_PAST_NUMBERS * (size_t)sim->owned, sizeof *c->vertices.past, &c->vertices.past));
-    tac_rigid_motor_rows_out(sim, c);
+    tac_rigid_motor_rows_out(sim, c->vertices.past);
     TAC_TRY(collect_scripts(sim, c));
     TAC_TRY(tac_implicit_rests_out(sim, c));
     if (sim->rigid.count > 0)
@@ -145,8 +145,7 @@ static enum tac_err take_rows(struct tac_implicit *sim, const struct tac_checkpo
     state.past = state.past != NULL ? state.past : past;
     TAC_TRY(tac_step_rows_owners(sim->ctx, sim->scene, &state, c, &owner));
     TAC_TRY(tac_step_rows_in(sim->ctx, &c->vertices, owner, &state));
-    for (tac_lid v = 0; v < sim->owned && sim->rigid.joints.motor_count > 0; v++)
-        tac_rigid_motor_row_in(sim, v, &state.past[TAC_PAST_NUMBERS * (size_t)v]);
+    tac_rigid_motor_rows_in(sim, state.past);
     TAC_TRY(take_scripts(sim, c, owner + c->vertices.count));
     TAC_TRY(tac_rigid_rows_in(sim, c, owner + c->vertices.count + c->script_count));
     TAC_TRY(take_rests(sim, c, owner + c->vertices.count + c->script_count + c->rigid.count));

@@ -10,7 +10,6 @@
 #include <tactus/scene.h>
 
 struct tac_implicit;
-struct tac_checkpoint;
 
 enum { TAC_TIE_VERTICES = 2, TAC_MOTOR_ARMS = 4 };
 
@@ -76,8 +75,9 @@ void tac_rigid_end_motors(struct tac_implicit *sim);
 /* Local. Copy the states of the motors of this rank to `out`, (motors), and back. */
 void tac_rigid_motors_out(const struct tac_implicit_joints *joints, struct tac_motor_state *out);
 void tac_rigid_motors_in(struct tac_implicit_joints *joints, const struct tac_motor_state *in);
-/* Local. Writes the states into the rows of the motors' points, and reads that of a row of vertex v. */
-void tac_rigid_motor_rows_out(const struct tac_implicit *sim, struct tac_checkpoint *c);
-void tac_rigid_motor_row_in(struct tac_implicit *sim, tac_lid v, const double *past);
+/* Local. Write the states into the rows of the motors' points, and read them. past: (own vertices,
+ * TAC_PAST_NUMBERS), which is not looked at without motors. */
+void tac_rigid_motor_rows_out(const struct tac_implicit *sim, double *past);
+void tac_rigid_motor_rows_in(struct tac_implicit *sim, const double *past);
 
 #endif

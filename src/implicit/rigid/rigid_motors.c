@@ -163,25 +163,25 @@ void tac_rigid_motors_in(struct tac_implicit_joints *joints, const struct tac_mo
         joints->motor[k].motor.state = in[k];
 }
 
-void tac_rigid_motor_rows_out(const struct tac_implicit *sim, struct tac_checkpoint *c)
+void tac_rigid_motor_rows_out(const struct tac_implicit *sim, double *past)
 {
     const struct tac_implicit_joints *j = &sim->rigid.joints;
     for (size_t k = 0; k < j->motor_count; k++)
-        for (int i = 0; i < TAC_MOTOR_ARMS; i++) {
-            const tac_lid v = j->motor[k].v[i];
-            double *past = &c->vertices.past[TAC_PAST_NUMBERS * (size_t)v];
-            if (v >= sim->owned)
-                continue;
-            past[0] = j->motor[k].motor.state.angle;
-            past[1] = j->motor[k].motor.state.kept;
-        }
+        for (int i = 0; i < TAC_MOTOR_ARMS; i++)
+            if (j->motor[k].v[i] < sim->owned) {
+                double *row = &past[TAC_PAST_NUMBERS * (size_t)j->motor[k].v[i]];
+                row[0] = j->motor[k].motor.state.angle;
+                row[1] = j->motor[k].motor.state.kept;
+            }
 }
 
-void tac_rigid_motor_row_in(struct tac_implicit *sim, tac_lid v, const double *past)
+void tac_rigid_motor_rows_in(struct tac_implicit *sim, const double *past)
 {
     struct tac_implicit_joints *j = &sim->rigid.joints;
     for (size_t k = 0; k < j->motor_count; k++)
         for (int i = 0; i < TAC_MOTOR_ARMS; i++)
-            if (v == j->motor[k].v[i])
-                j->motor[k].motor.state = (struct tac_motor_state){past[0], past[1]};
+            if (j->motor[k].v[i] < sim->owned) {
+                const double *row = &past[TAC_PAST_NUMBERS * (size_t)j->motor[k].v[i]];
+                j->motor[k].motor.state = (struct tac_motor_state){row[0], row[1]};
+            }
 }
