@@ -169,7 +169,7 @@ double tac_wall_s(void);
 /* The generation of trajectories that the implicit integrator computes.  A run cannot go on from a checkpoint of
  * another generation.  The asynchronous integrator's trajectories are those of generation 0, from before this number
  * existed. */
-#define TAC_TRAJECTORY_GENERATION 5
+#define TAC_TRAJECTORY_GENERATION 6
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);
 const char *tac_commit(void);

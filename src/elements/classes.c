@@ -135,6 +135,12 @@ done:
     return err;
 }
 
+/* The vertices of rigid bodies are brought to instants by their bodies. */
+static bool moves_with_body(const struct lister *l, tac_lid v)
+{
+    return l->b->scene->settings->rigid_count > 0 && tac_scene_rigid_of(l->b->scene, v) >= 0;
+}
+
 /* The data with which the vertices of one class are listed. */
 struct listed {
     struct tac_rate_class *r;
@@ -149,7 +155,7 @@ static enum tac_err list_stencil(const struct lister *l, struct listed *at, cons
     struct tac_rate_class *r = at->r;
     const uint8_t *ever_free = l->b->scene->mesh->ever_free;
     for (int i = 0; i < n; i++) {
-        if (ever_free[v[i]] || l->scripted[v[i]])
+        if ((ever_free[v[i]] || l->scripted[v[i]]) && !moves_with_body(l, v[i]))
             TAC_TRY(list_vertex(l, at->c, v[i], l->seen, &r->vertex, &r->vertex_count, &at->capacity));
         if (damper && ever_free[v[i]])
             TAC_TRY(list_vertex(l, at->c, v[i], l->seen_damped, &r->damped, &r->damped_count, &at->damped_capacity));
@@ -197,6 +203,8 @@ static enum tac_err list_class(const struct lister *l, struct tac_rate_class *r,
     for (tac_lid i = 0; gravity && i < l->owned; i++)
         if (l->b->scene->mesh->ever_free[i]) {
             r->pulled++;
+            if (moves_with_body(l, i))
+                continue;
             TAC_TRY(list_vertex(l, c, i, l->seen, &r->vertex, &r->vertex_count, &at.capacity));
         }
     if (r->vertex_count)

@@ -6,6 +6,7 @@
 #include "events/ranks/ranks.h"
 #include "events/rigid/motor_ticks.h"
 #include "events/rigid/rigid_motion.h"
+#include "events/rigid/rigid_vertices.h"
 #include "events/windows/flat_starts.h"
 #include "events/windows/windows.h"
 #include "geometry/sweep.h"
@@ -184,6 +185,7 @@ static enum tac_err create_local_parts(struct tac_sim *sim, struct tac_scene *sc
     TAC_TRY(tac_scripts_create(sim));
     TAC_TRY(tac_rigid_create(sim));
     TAC_TRY(tac_motors_create(sim));
+    TAC_TRY(tac_rigid_vertices_create(sim));
     if (sim->scene->mesh->part)
         TAC_TRY(tac_ranks_create(sim, scene));
     fill_view(sim);

@@ -37,8 +37,8 @@ static bool may_be_flat(const struct tac_settings *s, tac_lid b)
 }
 
 /* The trajectory generations in which steps changed last (docs/reference/compatibility.md): all of the implicit
- * integrator; those of the asynchronous one in scenes with flat parts. */
-enum { IMPLICIT = 4, FLAT_PARTS = 5 };
+ * integrator; those of the asynchronous one in scenes with flat parts, and with rigid bodies. */
+enum { IMPLICIT = 4, FLAT_PARTS = 5, RIGID = 6 };
 
 static int64_t implicit_changed_last(const json_t *scene)
 {
@@ -48,6 +48,8 @@ static int64_t implicit_changed_last(const json_t *scene)
 
 static int64_t asynchronous_changed_last(const struct tac_settings *s)
 {
+    if (s->integrator == TAC_INTEGRATOR_ASYNCHRONOUS && s->rigid_count > 0)
+        return RIGID;
     for (tac_lid b = 0; b < s->body_count && s->integrator == TAC_INTEGRATOR_ASYNCHRONOUS; b++)
         if (s->contact.thickness > 0 && may_be_flat(s, b))
             return FLAT_PARTS;

@@ -38,7 +38,7 @@ static void add_impulses(struct tac_sim *sim, struct tac_rate_class *rate, tac_t
             mean = tac_load_mean(sim->scene, &sim->elastic->times, load, t, rate->period);
         }
         for (int k = 0; k < e->count; k++)
-            memcpy(x[k], sim->state.pos[e->v[k]].x, sizeof x[k]);
+            tac_position(&sim->state, &sim->scripts, e->v[k], t, x[k]); /* that of a rigid body was not rewritten */
         tac_load_impulse(sim->scene, e, (const double(*)[3])x, rate->h_s, mean, j, centre);
         memcpy(e->centre, centre, sizeof centre);
         for (int k = 0; k < e->count; k++)

@@ -7,21 +7,12 @@
 #include "events/sim.h"
 #include <string.h>
 
-/* Advances a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is not NULL. */
-static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim *sim, tac_lid i, tac_time t,
-                                                                 bool contact, bool record)
+/* Keeps the path of vertex i, which was just brought to its position at t, and still has the velocity with which it
+ * came there. */
+static inline __attribute__((always_inline)) void tac_path_keep(struct tac_sim *sim, tac_lid i, tac_time t)
 {
-    struct tac_pos *restrict pos = &sim->state.pos[i];
-    struct tac_vel *restrict vel = &sim->state.vel[i];
-    double dt = tac_state_seconds(&sim->state, t - pos->t);
-    pos->x[0] += dt * vel->v[0];
-    pos->x[1] += dt * vel->v[1];
-    pos->x[2] += dt * vel->v[2];
-    pos->t = t;
-    if (record)
-        tac_recorder_keep(sim->record, i, t, pos->x);
-    if (!contact)
-        return;
+    const struct tac_pos *restrict pos = &sim->state.pos[i];
+    const struct tac_vel *restrict vel = &sim->state.vel[i];
     struct tac_line *restrict line = &sim->paths.line[i];
     double s = tac_state_seconds(&sim->state, t - line->t), r[3];
     for (int k = 0; k < 3; k++)
@@ -42,6 +33,23 @@ static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim 
             sim->paths.break_first[i] = k;
         sim->paths.break_head[i] = k;
     }
+}
+
+/* Advances a free vertex to t: rewrites (x, t). With contact, its path is kept. record: sim->record is not NULL. */
+static inline __attribute__((always_inline)) void tac_advance_to(struct tac_sim *sim, tac_lid i, tac_time t,
+                                                                 bool contact, bool record)
+{
+    struct tac_pos *restrict pos = &sim->state.pos[i];
+    const struct tac_vel *restrict vel = &sim->state.vel[i];
+    double dt = tac_state_seconds(&sim->state, t - pos->t);
+    pos->x[0] += dt * vel->v[0];
+    pos->x[1] += dt * vel->v[1];
+    pos->x[2] += dt * vel->v[2];
+    pos->t = t;
+    if (record)
+        tac_recorder_keep(sim->record, i, t, pos->x);
+    if (contact)
+        tac_path_keep(sim, i, t);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* rigid_motion.c: the motion of rigid bodies: kicks, plans, and what is kept of them for a window. */
 #include "events/rigid/rigid_motion.h"
 #include "base/compare.h"
-#include "events/forces/vertex_position.h"
+#include "events/rigid/rigid_vertices.h"
 #include "scene/period.h"
 #include "state/chord.h"
 #include "state/pose.h"
@@ -19,7 +19,7 @@ void tac_rigid_order(struct tac_rigid *r)
         tac_queue_set(r->ends, (int32_t)k, r->motion[k].t1);
         r->listed[k] = -1;
     }
-    r->planning = 0;
+    r->due_count = 0;
 }
 
 /* ---- motion ---- */
@@ -35,19 +35,26 @@ static void advance_motion(const struct tac_sim *sim, struct tac_rigid_motion *m
     m->t = t;
 }
 
-/* Brings a body and its vertices to t, and lists it for a plan. */
-static void list_for_plan(struct tac_sim *sim, int32_t k, tac_time t)
+/* Brings a body to t, an event of it. Its vertices follow at the end of the instant. */
+static void bring_to(struct tac_sim *sim, int32_t k, tac_time t)
 {
     struct tac_rigid *r = &sim->rigid;
     if (r->listed[k] == t)
         return;
     r->listed[k] = t;
-    r->plan[r->planning++] = k;
+    r->plans[k] = 0;
+    r->due[r->due_count++] = k;
     if (r->motion[k].t != t)
         advance_motion(sim, &r->motion[k], t);
-    for (tac_lid i = r->piece[k].first; i < r->piece[k].end; i++)
-        if (sim->state.pos[i].t != t)
-            tac_advance_to(sim, i, t, sim->contact, sim->record != NULL);
+    if (sim->contact)
+        tac_rigid_vertices_measure(sim, k);
+}
+
+/* The same, and lists the body for a plan. */
+static void list_for_plan(struct tac_sim *sim, int32_t k, tac_time t)
+{
+    bring_to(sim, k, t);
+    sim->rigid.plans[k] = 1;
 }
 
 double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j[3])
@@ -118,8 +125,7 @@ void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3])
     const double half = .5 * tac_dot(dv, dv);
     for (size_t k = 0; k < r->count; k++) {
         struct tac_rigid_motion *m = &r->motion[k];
-        if (m->t != t)
-            advance_motion(sim, m, t);
+        bring_to(sim, (int32_t)k, t);
         const double work = r->piece[k].mass * (tac_dot(dv, m->u) + half);
         sim->books.book.work += work;
         sim->books.book.absolute += fabs(work);
@@ -173,16 +179,6 @@ static void plan_body(struct tac_sim *sim, int32_t k, tac_time t)
     const double work = turning_energy(p, (const double(*)[3])m->b) - had;
     sim->books.book.work += work;
     sim->books.book.absolute += fabs(work);
-    /* The vertices are at the body's place, but for rounding; on the chord they lose what they have gathered of it. */
-    const double rate = 1 / tau;
-    for (tac_lid i = p->first; i < p->end; i++) {
-        const double *y = &r->local[3 * (size_t)i], *x = sim->state.pos[i].x;
-        double *v = sim->state.vel[i].v;
-        for (int c = 0; c < 3; c++) {
-            const double off = (m->c[c] - x[c]) + (y[0] * m->a[0][c] + y[1] * m->a[1][c] + y[2] * m->a[2][c]);
-            v[c] = m->u[c] + (y[0] * m->b[0][c] + y[1] * m->b[1][c] + y[2] * m->b[2][c]) + rate * off;
-        }
-    }
 }
 
 void tac_rigid_plan(struct tac_sim *sim, tac_time t)
@@ -190,22 +186,28 @@ void tac_rigid_plan(struct tac_sim *sim, tac_time t)
     struct tac_rigid *r = &sim->rigid;
     for (int32_t k; r->count > 0 && tac_queue_due(r->ends, t + 1, &k);)
         list_for_plan(sim, k, t);
-    if (r->planning > 1)
-        qsort(r->plan, r->planning, sizeof *r->plan, tac_compare_int32);
-    for (size_t n = 0; n < r->planning; n++)
-        plan_body(sim, r->plan[n], t);
-    sim->books.counters.rigid_plans += (int64_t)r->planning;
-    r->planning = 0;
+    if (r->due_count > 1)
+        qsort(r->due, r->due_count, sizeof *r->due, tac_compare_int32);
+    for (size_t n = 0; n < r->due_count; n++) {
+        const int32_t k = r->due[n];
+        if (r->plans[k])
+            plan_body(sim, k, t);
+        sim->books.counters.rigid_plans += r->plans[k];
+        tac_rigid_vertices_follow(sim, k, t);
+    }
+    r->due_count = 0;
 }
 
 /* ---- windows ---- */
 
-void tac_rigid_begin(struct tac_rigid *r)
+void tac_rigid_begin(struct tac_sim *sim)
 {
+    struct tac_rigid *r = &sim->rigid;
     if (r->count == 0)
         return;
     memcpy(r->start, r->motion, r->count * sizeof *r->start);
     r->too_fast.place = -1;
+    tac_rigid_vertices_begin(sim);
 }
 
 enum tac_err tac_rigid_error(struct tac_sim *sim)
@@ -291,7 +293,12 @@ static enum tac_err allocate(struct tac_sim *sim, size_t n)
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->before, &r->before));
     TAC_TRY(tac_queue_create(sim->ctx, TAC_QUEUE_BINARY, &r->ends));
     TAC_TRY(tac_queue_room(r->ends, n));
-    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->plan, &r->plan));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->due, &r->due));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->plans, &r->plans));
+    TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->apart, &r->apart));
+    TAC_TRY(tac_alloc(sim->ctx, n + 1, sizeof *r->list_begin, &r->list_begin));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *r->list, &r->list));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *r->is_listed, &r->is_listed));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *r->listed, &r->listed));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->state.owned, sizeof *r->local, &r->local));
     TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->state.owned, sizeof *r->of, &r->of));
@@ -357,8 +364,10 @@ enum tac_err tac_rigid_create(struct tac_sim *sim)
     tac_rigid_order(r);
     r->too_fast.place = -1;
     const struct tac_book nothing = sim->books.book;
-    for (size_t k = 0; k < r->count; k++)
+    for (size_t k = 0; k < r->count; k++) {
         plan_body(sim, (int32_t)k, 0);
+        tac_rigid_vertices_start(sim, (int32_t)k);
+    }
     sim->books.book = nothing;
     err = tac_rigid_error(sim);
 done:
@@ -389,6 +398,12 @@ void tac_rigid_destroy(struct tac_rigid *r)
     free(r->local);
     free(r->of);
     tac_queue_destroy(&r->ends);
-    free(r->plan);
+    free(r->due);
+    free(r->plans);
+    free(r->apart);
+    free(r->always);
+    free(r->list);
+    free(r->list_begin);
+    free(r->is_listed);
     free(r->listed);
 }

@@ -27,13 +27,13 @@ double tac_rigid_kick(struct tac_sim *sim, tac_lid i, tac_time t, const double j
 void tac_rigid_twist(struct tac_sim *sim, int32_t k, tac_time t, const double l[3]);
 /* Local. Computes how body k turns at t, rad/s. */
 void tac_rigid_spin(const struct tac_sim *sim, int32_t k, tac_time t, double w[3]);
-/* Local. Gives the centres of all bodies the velocity dv [m/s] at t; their vertices get it as all others do. */
+/* Local. Gives the centres of all bodies the velocity dv [m/s] at t. */
 void tac_rigid_pull(struct tac_sim *sim, tac_time t, const double dv[3]);
 /* Local. Call it after all kicks of instant t, before its losses are booked. */
 void tac_rigid_plan(struct tac_sim *sim, tac_time t);
 
 /* Local. Save the state at the window's start, and return to it. */
-void tac_rigid_begin(struct tac_rigid *rigid);
+void tac_rigid_begin(struct tac_sim *sim);
 void tac_rigid_rollback(struct tac_rigid *rigid);
 /* Local. Before a pass is accepted: fails if a body turned too fast in it. TAC_ERR_RUN, with the sentence. */
 enum tac_err tac_rigid_error(struct tac_sim *sim);

@@ -11,6 +11,7 @@
 #include "events/ranks/ranks.h"
 #include "events/rigid/motor_ticks.h"
 #include "events/rigid/rigid_motion.h"
+#include "events/rigid/rigid_vertices.h"
 #include "state/spin.h"
 
 void tac_position(const struct tac_vertex_state *state, const struct tac_scripts *scripts, tac_lid i, tac_time t,
@@ -49,23 +50,35 @@ static inline __attribute__((always_inline)) void advance_class(struct tac_sim *
     }
 }
 
-static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
+/* Pulls the free vertices from..to-1, which belong to no rigid body. */
+static void pull_vertices(struct tac_sim *sim, tac_lid from, tac_lid to, const double dv[3], struct tac_book *book)
 {
-    const double h = rate->h_s, *g = sim->scene->settings->gravity;
-    const double dv[3] = {h * g[0], h * g[1], h * g[2]}, half = .5 * tac_dot(dv, dv);
-    double work = 0, absolute = 0;
-    for (tac_lid i = 0; i < sim->state.owned; i++) {
+    const double half = .5 * tac_dot(dv, dv);
+    for (tac_lid i = from; i < to; i++) {
         if (sim->state.vel[i].w == 0)
             continue;
         double *v = sim->state.vel[i].v, w = sim->state.mass[i] * (tac_dot(dv, v) + half);
-        work += w;
-        absolute += fabs(w);
+        book->work += w;
+        book->absolute += fabs(w);
         v[0] += dv[0];
         v[1] += dv[1];
         v[2] += dv[2];
     }
-    sim->books.book.work += work;
-    sim->books.book.absolute += absolute;
+}
+
+static void tick_gravity(struct tac_sim *sim, const struct tac_rate_class *rate, tac_time t)
+{
+    const double h = rate->h_s, *g = sim->scene->settings->gravity;
+    const double dv[3] = {h * g[0], h * g[1], h * g[2]};
+    struct tac_book sum = {0};
+    tac_lid from = 0;
+    for (size_t k = 0; k < sim->rigid.count; k++) {
+        pull_vertices(sim, from, sim->rigid.piece[k].first, dv, &sum);
+        from = sim->rigid.piece[k].end;
+    }
+    pull_vertices(sim, from, sim->state.owned, dv, &sum);
+    sim->books.book.work += sum.work;
+    sim->books.book.absolute += sum.absolute;
     sim->books.ticks[TAC_KIND_GRAVITY] += (int64_t)rate->pulled;
     if (sim->rigid.count)
         tac_rigid_pull(sim, t, dv);
@@ -208,7 +221,7 @@ enum tac_err tac_pass_begin(struct tac_sim *sim)
         sim->books.losses_start = sim->books.losses;
     sim->books.book_start = sim->books.book;
     tac_loads_begin(sim->scene, sim->elastic);
-    tac_rigid_begin(&sim->rigid);
+    tac_rigid_begin(sim);
     if (sim->motors.count > 0)
         tac_motors_begin(&sim->motors);
     sim->books.deepest_start = sim->books.deepest_layer;
@@ -302,6 +315,8 @@ tac_time tac_pass_run(struct tac_sim *sim, tac_time end)
             break;
         }
     }
+    if (sim->rigid.count)
+        tac_rigid_vertices_settle(sim);
     for (int k = 0; k < TAC_KINDS; k++)
         sim->books.counters.executed[k] += sim->books.ticks[k];
     tac_pass_took(&sim->books, tac_wall_s() - start_s, tac_pass_waited(&sim->books) - waited_s);
