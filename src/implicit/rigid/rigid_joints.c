@@ -8,6 +8,11 @@
 #include <stdlib.h>
 
 #define TAC_BELOW (1 - 0x1p-40) /* of a share, for its rounding */
+/* A pair is at least so many times as stiff as the inertia of the heavier of its bodies. To stop a body of mass m in a
+ * step that would take it v h farther, a pair needs the force m v/h. If its stiffness were far under m/h^2, it would
+ * have that force only where nearly nothing is left of the slack s. There its points move along a sphere of radius s,
+ * of which a straight direction follows only sqrt(2 s left), so Newton's method would need thousands of directions. */
+#define TAC_TIE_TIMES 10.
 
 /* ---- one pair ---- */
 
@@ -132,6 +137,22 @@ bool tac_rigid_has_motors(const struct tac_implicit *sim)
 
 /* ---- life ---- */
 
+/* The mass of the body that a point belongs to, or of the vertex that it is, kg; 0: it does not give way. */
+static double mass_behind(const struct tac_implicit *sim, tac_lid v)
+{
+    const int32_t k = tac_implicit_rigid_of(sim, v);
+    if (k >= 0)
+        return sim->scene->settings->rigid[k].mass;
+    return sim->scene->mesh->ever_free[v] ? sim->scene->mesh->mass[v] : 0;
+}
+
+/* The static scheme has no inertia. */
+static double least_stiffness(const struct tac_implicit *sim, const tac_lid v[TAC_TIE_VERTICES])
+{
+    const double h = sim->scene->settings->implicit.step_s;
+    return sim->is_static ? 0 : TAC_TIE_TIMES * fmax(mass_behind(sim, v[0]), mass_behind(sim, v[1])) / (h * h);
+}
+
 static void add_tie(struct tac_implicit *sim, tac_lid index, int p)
 {
     struct tac_implicit_joints *j = &sim->rigid.joints;
@@ -143,6 +164,7 @@ static void add_tie(struct tac_implicit *sim, tac_lid index, int p)
                                    false};
     if (tie.v[0] < 0 || tie.v[1] < 0 || (tie.v[0] >= sim->owned && tie.v[1] >= sim->owned))
         return;
+    tie.stiffness = fmax(tie.stiffness, least_stiffness(sim, tie.v));
     tie.counted = tac_implicit_counts_pair(sim, tie.v, TAC_TIE_VERTICES);
     j->tie[j->tie_count++] = tie;
 }
