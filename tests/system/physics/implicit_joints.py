@@ -8,6 +8,7 @@ weld      An arm that is welded to the world carries itself and what falls on it
 motors    A torque does the work T times the angle, and what it does comes in; a speed and a position are reached, against
           a weight; limits hold.
 thrown    A box that is welded to the world is thrown and spins by many slacks in a step: it is stopped in few iterations.
+slider    A box slides down a rail until it ends.
 chain     Twelve links hang on each other from the world and hold a weight of a hundred of them.
 
 If it fails, joints open, or motors do another work than they book.
@@ -20,7 +21,7 @@ import tempfile
 
 import jointed
 import numpy as np
-from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, periods, rod, torque_works, turned
+from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, on_rail, periods, rod, slides, torque_works, turned
 
 
 def run(folder, bodies, joints, end, gravity=G, scheme="bdf2", step=.005):
@@ -128,9 +129,14 @@ def chain(folder):
     expect(abs(rows[-1]["gravity"] - rows[0]["gravity"]) > 1, "chain: it swings")
 
 
+def slider(folder):
+    t, x, _, reactions = run(folder, [{**box(), "position": [0, 0, 0]}], [on_rail()], .8)
+    slides(t, x, reactions, 1e-3)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in weight, pendulum, weld, thrown, motors, chain:
+        for test in weight, pendulum, weld, thrown, motors, slider, chain:
             test(folder)
     print("\n".join(failures))
     sys.exit(1 if failures else 0)
