@@ -236,7 +236,6 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
     s->numbers = err && result.outcome != TAC_SOLVE_CONVERGED;
-    sim->part.unsolved |= result.outcome == TAC_SOLVE_NOT_FINITE;
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
     s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE;
     if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {
