@@ -147,8 +147,9 @@ struct tac_rigid_body {
     double velocity[3];               /* m/s, of its centre */
 };
 
-enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD };
-enum { TAC_JOINT_POINTS = 3 };
+enum tac_joint_kind { TAC_JOINT_BALL, TAC_JOINT_HINGE, TAC_JOINT_WELD, TAC_JOINT_SLIDER };
+/* At most: pairs of a joint, and points on one of its sides. */
+enum { TAC_JOINT_PAIRS = 3, TAC_JOINT_POINTS = 2 * TAC_JOINT_PAIRS };
 enum tac_motor_kind { TAC_MOTOR_NONE, TAC_MOTOR_TORQUE, TAC_MOTOR_SPEED, TAC_MOTOR_POSITION };
 
 /* What turns the first body of a hinge against the second one (docs/explanation/joints.md, Motors). */
@@ -173,23 +174,24 @@ struct tac_joint_end {
 };
 
 /* A joint of two bodies (docs/explanation/joints.md): pairs of points, one on each side, that may not come
- * farther apart than `most`. */
+ * farther apart than `most`. A slider has three points on its first side, and the ends of three segments on its second
+ * one. */
 struct tac_joint {
     char *name; /* owned */
     enum tac_joint_kind kind;
     struct tac_joint_end end[2]; /* a, b */
-    double axis[3];              /* unit; hinge: what it turns about; weld: normal of the plane of its points */
-    double span;                 /* m; between the points of a hinge; diameter of the circle through those of a weld */
-    double slack;                /* m */
-    double stiffness;            /* N/m, of the first layer */
+    double axis[3]; /* unit; hinge: what it turns about; slider: along what; weld: normal of the plane of its points */
+    double span;    /* m; between the points of a hinge or slider; diameter of the circle through those of a weld */
+    double slack;   /* m */
+    double stiffness; /* N/m, of the first layer */
     double restitution;
-    bool limited;    /* hinge: its angle has limits */
-    double limit[2]; /* degrees, least and largest angle; 0 at the start */
+    bool limited;    /* hinge: its angle has limits; slider: always */
+    double limit[2]; /* hinge: degrees, least and largest angle, 0 at the start; slider: m, likewise */
     struct tac_motor_settings motor;
-    int points;                    /* on each side */
-    int pairs;                     /* how many of them are held together; the others only show the angle */
-    double most[TAC_JOINT_POINTS]; /* m, of each pair */
-    double soft[TAC_JOINT_POINTS]; /* m: by how much less the layers of a pair begin to act */
+    int points[2];                /* on each side */
+    int pairs;                    /* how many are held together; other points only show the angle */
+    double most[TAC_JOINT_PAIRS]; /* m, of each pair */
+    double soft[TAC_JOINT_PAIRS]; /* m: by how much less the layers of a pair begin to act */
 };
 
 /* A point that only joints have. */

@@ -17,39 +17,71 @@ static const struct tac_joint_anchor *find_anchor(const struct tac_settings *s, 
     return bsearch(&vertex, s->anchor, (size_t)s->anchor_count, sizeof *s->anchor, tac_compare_int64);
 }
 
-tac_lid tac_joint_of(const struct tac_scene *scene, const tac_lid v[2], int *pair)
+tac_lid tac_joint_of(const struct tac_scene *scene, enum tac_pair_type type, const tac_lid *v, int *pair)
 {
     const struct tac_settings *s = scene->settings;
+    const bool slides = type == TAC_PAIR_SLIDE;
     const tac_gid id[2] = {tac_scene_id(scene, v[0]), tac_scene_id(scene, v[1])};
     const struct tac_joint_anchor *anchor = find_anchor(s, id[0]);
-    if (anchor == NULL)
+    if (anchor == NULL && !slides)
         anchor = find_anchor(s, id[1]);
     if (anchor == NULL)
         return -1;
     const struct tac_joint *joint = &s->joint[anchor->joint];
-    const tac_gid a = joint->end[0].point[anchor->point], b = joint->end[1].point[anchor->point];
     *pair = anchor->point;
-    return *pair < joint->pairs && ((id[0] == a && id[1] == b) || (id[0] == b && id[1] == a)) ? anchor->joint : -1;
+    if (*pair >= joint->pairs || slides != (joint->kind == TAC_JOINT_SLIDER))
+        return -1;
+    const tac_gid a = joint->end[0].point[*pair], b = joint->end[1].point[slides ? 2 * *pair : *pair];
+    if (slides)
+        return id[0] == a && id[1] == b && tac_scene_id(scene, v[2]) == b + 1 ? anchor->joint : -1;
+    return (id[0] == a && id[1] == b) || (id[0] == b && id[1] == a) ? anchor->joint : -1;
+}
+
+enum tac_pair_type tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, tac_lid v[4])
+{
+    const bool slides = scene->settings->joint[joint].kind == TAC_JOINT_SLIDER;
+    v[0] = tac_joint_point(scene, joint, 0, p);
+    v[1] = tac_joint_point(scene, joint, 1, slides ? 2 * p : p);
+    v[2] = slides ? tac_joint_point(scene, joint, 1, 2 * p + 1) : -1;
+    v[3] = -1;
+    return slides ? TAC_PAIR_SLIDE : TAC_PAIR_JOINT;
+}
+
+/* Are all vertices of a pair on this rank? */
+static bool is_here(enum tac_pair_type type, const tac_lid *v)
+{
+    bool here = true;
+    for (int i = 0; i < tac_pair_vertices(type); i++)
+        here = here && v[i] >= 0;
+    return here;
 }
 
 /* At a point of a rigid body nothing else pulls; at a vertex of another body its edges do. */
-static double count_pulling(const struct tac_model *m, const tac_lid v[2])
+static double count_pulling(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
 {
-    return fmax(8, m->valence[v[0]] + m->valence[v[1]]);
+    const tac_lid other = m->valence[v[type == TAC_PAIR_SLIDE ? 2 : 1]];
+    return fmax(8, m->valence[v[0]] + (m->valence[v[1]] > other ? m->valence[v[1]] : other));
 }
 
-void tac_joint_form(const struct tac_model *m, const tac_lid v[2], struct tac_form *form, double *pairs)
+/* The inverse mass, 1/kg, against which a pair works. */
+static double inverse_mass(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
+{
+    return m->w_ever[v[0]] + fmax(m->w_ever[v[1]], m->w_ever[v[type == TAC_PAIR_SLIDE ? 2 : 1]]);
+}
+
+void tac_joint_form(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v, struct tac_form *form,
+                    double *pairs)
 {
     const struct tac_settings *s = m->scene->settings;
     int p = 0;
-    const tac_lid index = tac_joint_of(m->scene, v, &p);
+    const tac_lid index = tac_joint_of(m->scene, type, v, &p);
     TAC_CHECK(index >= 0);
     const struct tac_joint *joint = &s->joint[index];
     form->law = &m->law[s->contact.law_count + 1 + index];
     form->radius = -joint->most[p];
     form->thickness = SILENT * joint->soft[p];
     form->stiffness = joint->stiffness;
-    *pairs = count_pulling(m, v);
+    *pairs = count_pulling(m, type, v);
 }
 
 static enum tac_err refuse_short(struct tac_ctx *ctx, const struct tac_model *m, double period_s, tac_lid joint)
@@ -68,10 +100,11 @@ enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *m, 
     tac_lid tightest = INT32_MAX, first;
     for (tac_lid i = 0; i < s->settings->joint_count; i++)
         for (int p = 0; p < s->settings->joint[i].pairs; p++) {
-            const tac_lid v[2] = {tac_joint_point(s, i, 0, p), tac_joint_point(s, i, 1, p)};
-            if (v[0] < 0 || v[1] < 0)
+            tac_lid v[4];
+            const enum tac_pair_type type = tac_joint_pair(s, i, p, v);
+            if (!is_here(type, v))
                 continue;
-            const double h_s = tac_period_bound(m, m->w_ever[v[0]] + m->w_ever[v[1]], count_pulling(m, v),
+            const double h_s = tac_period_bound(m, inverse_mass(m, type, v), count_pulling(m, type, v),
                                                 s->settings->joint[i].stiffness);
             tightest = -h_s > most[1] ? i : tightest;
             most[0] = fmax(most[0], h_s);

@@ -5,9 +5,9 @@
 
 #include "contact/model.h"
 
-/* Local. Returns the joint that holds the vertices v (2, local) together, and which of its pairs of points they are;
- * -1: none does. */
-tac_lid tac_joint_of(const struct tac_scene *scene, const tac_lid v[2], int *pair);
+/* Local. Returns the joint that holds the vertices v (local) of a pair of this type together, and which of its pairs
+ * they are; -1: none does. */
+tac_lid tac_joint_of(const struct tac_scene *scene, enum tac_pair_type type, const tac_lid *v, int *pair);
 
 /* Local. The local number of point p of one side of a joint; -1: it is not on this rank. */
 static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joint, int side, int p)
@@ -17,6 +17,10 @@ static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joi
                          : point[(2 * (size_t)joint + (size_t)side) * TAC_JOINT_POINTS + (size_t)p];
 }
 
+/* Local. Fills the vertices of pair p of a joint, v (4, local): its first side's, then its second side's one or two;
+ * -1: it is not on this rank, or unused. Returns the type. */
+enum tac_pair_type tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, tac_lid v[4]);
+
 /* Collective. Computes bounds of h(1) over all pairs of joints, s. Refuses (TAC_ERR_INPUT) a joint whose first layer
  * needs a period under 2^12 quanta, unless the integrator has no clocks. */
 enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *model, double *longest_s,
@@ -24,6 +28,7 @@ enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *mod
 
 /* Local. Fills radius, thickness, stiffness and law of *form, and *pairs, which is N_c; v: as above, a pair of a joint.
  */
-void tac_joint_form(const struct tac_model *model, const tac_lid v[2], struct tac_form *form, double *pairs);
+void tac_joint_form(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v, struct tac_form *form,
+                    double *pairs);
 
 #endif

@@ -29,22 +29,26 @@ static bool of_triangle(const struct tac_model *model, tac_lid triangle, struct 
     return true;
 }
 
-/* The limit of a pair of points; v: lower id first. */
+/* The limit of a pair of points, lower id first, or of a point and a segment. */
 static bool of_joint(const struct tac_model *model, tac_lid element, struct tac_limit *limit)
 {
-    const tac_lid joint = element / TAC_JOINT_POINTS;
-    const int p = element % TAC_JOINT_POINTS;
+    const tac_lid joint = element / TAC_JOINT_PAIRS;
+    const int p = element % TAC_JOINT_PAIRS;
     if (p >= model->scene->settings->joint[joint].pairs)
         return false;
-    const tac_lid a = tac_joint_point(model->scene, joint, 0, p), b = tac_joint_point(model->scene, joint, 1, p);
-    if (a < 0 || b < 0)
-        return false;
-    const bool swap = tac_scene_id(model->scene, a) > tac_scene_id(model->scene, b);
-    limit->v[0] = swap ? b : a;
-    limit->v[1] = swap ? a : b;
+    tac_lid v[4];
+    limit->type = tac_joint_pair(model->scene, joint, p, v);
+    for (int i = 0; i < tac_pair_vertices(limit->type); i++)
+        if (v[i] < 0)
+            return false;
+    const bool swap =
+        limit->type == TAC_PAIR_JOINT && tac_scene_id(model->scene, v[0]) > tac_scene_id(model->scene, v[1]);
+    limit->v[0] = v[swap];
+    limit->v[1] = v[!swap];
+    limit->v[2] = v[2];
     limit->a = (tac_lid)tac_scene_id(model->scene, limit->v[0]);
     limit->b = (tac_lid)tac_scene_id(model->scene, limit->v[1]);
-    return tac_model_decider(model, TAC_PAIR_JOINT, limit->v) < tac_scene_owned(model->scene);
+    return tac_model_decider(model, limit->type, limit->v) < tac_scene_owned(model->scene);
 }
 
 bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
@@ -72,10 +76,8 @@ bool tac_limits_next(const struct tac_model *model, struct tac_limit *limit)
         limit->element = 0;
         limit->v[2] = -1;
     }
-    while (!found && limit->element < TAC_JOINT_POINTS * s->settings->joint_count) {
-        limit->type = TAC_PAIR_JOINT;
+    while (!found && limit->element < TAC_JOINT_PAIRS * s->settings->joint_count)
         found = of_joint(model, limit->element++, limit);
-    }
     limit->key = found ? tac_pair_key(limit->type, limit->a, limit->b) : 0;
     return found;
 }

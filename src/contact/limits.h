@@ -15,7 +15,7 @@ struct tac_limit {
     tac_lid v[4];    /* local, in the pair's order: an edge's lower id first; -1: unused */
     uint64_t key;    /* tac_pair_key(type, a, b) */
     tac_lid element; /* position of the listing: twice the edge plus which of its two limits, then the triangle, then
-                        the point of all joints */
+                        the pair of all joints */
     bool triangles, joints;
 };
 

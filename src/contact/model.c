@@ -298,8 +298,8 @@ static bool is_limit(const struct tac_model *m, enum tac_pair_type type, const t
         return tac_principal_is_pair(m, v);
     if (!(m->w_ever[v[0]] + m->w_ever[v[1]] > 0))
         return false;
-    if (type == TAC_PAIR_JOINT)
-        return tac_joint_of(s, v, &pair) >= 0;
+    if (tac_pair_is_joint(type))
+        return tac_joint_of(s, type, v, &pair) >= 0;
     return v[0] != v[1] && s->mesh->vertex_body[v[0]] == s->mesh->vertex_body[v[1]] && limit_of(s, v[0]) > 0;
 }
 
@@ -402,8 +402,8 @@ void tac_model_form(const struct tac_model *m, enum tac_pair_type type, const ta
     if (type == TAC_PAIR_WIDE) {
         w_eff = tac_principal_form(m, v, x[3], form, &pairs);
         form->thickness *= SILENT;
-    } else if (type == TAC_PAIR_JOINT) {
-        tac_joint_form(m, v, form, &pairs);
+    } else if (tac_pair_is_joint(type)) {
+        tac_joint_form(m, type, v, form, &pairs);
     } else if (tac_pair_is_limit(type)) {
         const double length = rest_length(s, v), limit = limit_of(s, v[0]);
         form->law = &m->law[s->settings->contact.law_count];
@@ -500,6 +500,8 @@ void tac_key_vertices(const struct tac_scene *s, uint64_t key, tac_lid v[4])
     default:
         v[0] = (tac_lid)(a & 0x1fffffff); /* the type of a limit stands above it */
         v[1] = b;
+        if (tac_key_type(key) == TAC_PAIR_SLIDE)
+            v[2] = b + 1;
     }
 }
 
@@ -533,6 +535,12 @@ void tac_key_describe(const struct tac_scene *s, uint64_t key, const tac_gid v[4
     case TAC_PAIR_JOINT:
         snprintf(text, size, "the points %" TAC_PRIGID " of body `%s` and %" TAC_PRIGID " of body `%s` of a joint",
                  v[0] - p0, p->name, v[1] - q0, q->name);
+        break;
+    case TAC_PAIR_SLIDE:
+        snprintf(text, size,
+                 "the point %" TAC_PRIGID " of body `%s` and the segment %" TAC_PRIGID "-%" TAC_PRIGID
+                 " of body `%s` of a slider",
+                 v[0] - p0, p->name, v[1] - q0, v[2] - q0, q->name);
         break;
     case TAC_PAIR_WIDE:
         snprintf(text, size, "triangle %d of body `%s` that is stretched", b - p->triangle_begin, p->name);

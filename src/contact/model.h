@@ -176,12 +176,13 @@ static inline double tac_model_reach(const struct tac_model *model, const struct
 
 /* Force keys of pairs (io/checkpoint/checkpoint_read_rows.c knows how many vertices each has): type, then the ids of
  * the two primitives, the first one first.  Ids are under 2^29, so the types of limits fit behind that of two vertices,
- * and that of joints behind that of a vertex and a triangle; the primitives of a triangle's limit are 0 and the
- * triangle. */
-enum { TAC_KEY_JOINT = 1 };
+ * and those of joints behind that of a vertex and a triangle; the primitives of a triangle's limit are 0 and the
+ * triangle, those of a slider's its point and the first end of its segment, whose id the other end's follows. */
+enum { TAC_KEY_JOINT = 1, TAC_KEY_SLIDE = 2 };
 static inline uint64_t tac_pair_key(enum tac_pair_type type, tac_lid a, tac_lid b)
 {
     const uint64_t kind = type == TAC_PAIR_JOINT          ? TAC_KEY_JOINT
+                          : type == TAC_PAIR_SLIDE        ? TAC_KEY_SLIDE
                           : type < TAC_PAIR_VERTEX_VERTEX ? (uint64_t)type << 2
                                                           : 8 + (uint64_t)type + 1;
     return kind << 60 | (uint64_t)(uint32_t)a << 31 | (uint64_t)(uint32_t)b;
@@ -191,6 +192,8 @@ static inline enum tac_pair_type tac_key_type(uint64_t key)
     const uint64_t kind = key >> 60;
     if (kind == TAC_KEY_JOINT)
         return TAC_PAIR_JOINT;
+    if (kind == TAC_KEY_SLIDE)
+        return TAC_PAIR_SLIDE;
     return (enum tac_pair_type)(kind < 12 ? kind >> 2 : kind - 9);
 }
 /* Finds the vertices of a pair in a scene that is whole on this rank (up to 4, -1 where unused); those of a triangle's

@@ -1,5 +1,6 @@
 /* check_engine.c: reports the clocks and the layers of contact that a scene gets, and whether it starts with
  * overlaps. */
+#include "contact/joint_pairs.h"
 #include "contact/model.h"
 #include "elements/elastic.h"
 #include "forecast/rest.h"
@@ -131,15 +132,15 @@ done:
 static enum tac_err describe_joints(struct tac_ctx *ctx, const struct tac_scene *scene, const struct tac_model *model,
                                     json_t *report)
 {
-    static const char *const kind[] = {"ball", "hinge", "weld"};
+    static const char *const kind[] = {"ball", "hinge", "weld", "slider"};
     json_t *list = json_array();
     for (tac_lid i = 0; i < scene->settings->joint_count; i++) {
         const struct tac_joint *joint = &scene->settings->joint[i];
         double h_s = INFINITY, w = 0;
         for (int p = 0; p < joint->pairs; p++) {
-            const tac_lid v[4] = {(tac_lid)joint->end[0].point[p], (tac_lid)joint->end[1].point[p], -1, -1};
+            tac_lid v[4];
             struct tac_form form;
-            tac_model_form(model, TAC_PAIR_JOINT, v, &form);
+            tac_model_form(model, tac_joint_pair(scene, i, p, v), v, &form);
             h_s = fmin(h_s, form.h_s);
             w = fmax(w, model->w_ever[v[0]] + model->w_ever[v[1]]);
         }

@@ -27,9 +27,10 @@ enum tac_pair_type {
 
     TAC_PAIR_LONG = TAC_PAIR_TYPES, /* ends of an edge that may not grow longer: their "distance" is minus its length */
     TAC_PAIR_SHORT,                 /* ends of an edge that may not grow shorter */
-    TAC_PAIR_WIDE, /* a triangle that may not stretch in any direction, its longest edge at rest a - b first: a, b, c;
-                      their "distance" is minus the largest principal stretch times the height on that edge at rest */
-    TAC_PAIR_JOINT /* two points that may not come farther apart: as the ends of an edge */
+    TAC_PAIR_WIDE,  /* a triangle that may not stretch in any direction, its longest edge at rest a - b first: a, b, c;
+                       their "distance" is minus the largest principal stretch times the height on that edge at rest */
+    TAC_PAIR_JOINT, /* two points that may not come farther apart: as the ends of an edge */
+    TAC_PAIR_SLIDE  /* a point that may not come farther from a segment: p, a, b; their "distance" is minus its own */
 };
 
 /* Returns whether the type is a limit of stretch (docs/explanation/method.md, Limits of stretch) or of a joint, and no
@@ -39,10 +40,16 @@ static inline bool tac_pair_is_limit(enum tac_pair_type type)
     return type >= TAC_PAIR_LONG;
 }
 
+/* Returns whether the type is a pair of a joint. */
+static inline bool tac_pair_is_joint(enum tac_pair_type type)
+{
+    return type == TAC_PAIR_JOINT || type == TAC_PAIR_SLIDE;
+}
+
 /* Returns whether the type limits a growing length, so that its distance is not positive. */
 static inline bool tac_pair_grows(enum tac_pair_type type)
 {
-    return (1u << TAC_PAIR_LONG | 1u << TAC_PAIR_WIDE | 1u << TAC_PAIR_JOINT) >> type & 1;
+    return (1u << TAC_PAIR_LONG | 1u << TAC_PAIR_WIDE | 1u << TAC_PAIR_JOINT | 1u << TAC_PAIR_SLIDE) >> type & 1;
 }
 
 /* Returns a lower bound of all distances of this type. */
@@ -69,7 +76,7 @@ static inline int tac_pair_first(enum tac_pair_type type)
 }
 static inline int tac_pair_vertices(enum tac_pair_type type)
 {
-    static const int count[TAC_PAIR_JOINT + 1] = {4, 4, 3, 2, 2, 2, 3, 2};
+    static const int count[TAC_PAIR_SLIDE + 1] = {4, 4, 3, 2, 2, 2, 3, 2, 3};
     return count[type];
 }
 
@@ -241,6 +248,14 @@ void tac_near_stretch(const double x[4][3], struct tac_near near[2]);
 /* The p and q above of any vectors u (4,3; three count) at the vertices; rest: as x[3]. */
 void tac_stretch_columns(const double u[4][3], const double rest[3], double p[3], double q[3]);
 
+/* Makes a distance that of what grows: minus its own. */
+static inline void tac_near_turn(struct tac_near *near)
+{
+    near->d = -near->d;
+    for (int k = 0; k < 3; k++)
+        near->n[k] = -near->n[k];
+}
+
 static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], struct tac_near *near)
 {
     struct tac_near both[2];
@@ -258,13 +273,14 @@ static inline void tac_near_pair(enum tac_pair_type type, const double x[4][3], 
         tac_near_stretch(x, both);
         *near = both[0];
         break;
+    case TAC_PAIR_SLIDE:
+        tac_near_vertex_segment(x, near);
+        tac_near_turn(near);
+        break;
     default:
         tac_near_vertex_vertex(x, near);
-        if (tac_pair_grows(type)) {
-            near->d = -near->d;
-            for (int k = 0; k < 3; k++)
-                near->n[k] = -near->n[k];
-        }
+        if (tac_pair_grows(type))
+            tac_near_turn(near);
     }
 }
 

@@ -125,7 +125,7 @@ static size_t body_of(const struct tac_implicit *sim, tac_lid v)
 static const tac_lid *pair_at(const struct tac_implicit *sim, size_t e, int *n)
 {
     if (e >= sim->contact.touch_count) {
-        *n = TAC_TIE_VERTICES;
+        *n = sim->rigid.joints.tie[e - sim->contact.touch_count].count;
         return sim->rigid.joints.tie[e - sim->contact.touch_count].v;
     }
     const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);

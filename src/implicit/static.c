@@ -88,7 +88,7 @@ static void look_at_bodies(const struct tac_implicit *sim, uint8_t *facts)
     for (size_t e = 0; e < sim->given.loads.count; e++)
         facts[mesh->vertex_body[sim->given.loads.element[e].v[0]]] |= IS_PUSHED;
     for (size_t e = 0; e < sim->rigid.joints.tie_count; e++)
-        for (int i = 0; i < TAC_TIE_VERTICES; i++) /* another body may hold it */
+        for (int i = 0; i < sim->rigid.joints.tie[e].count; i++) /* another body may hold it */
             facts[mesh->vertex_body[sim->rigid.joints.tie[e].v[i]]] |= HAS_LED;
 }
 

@@ -42,12 +42,13 @@ static enum tac_err add_joints(struct tac_ctx *ctx, const struct tac_settings *s
     for (tac_lid i = 0; i < settings->joint_count; i++) {
         const struct tac_joint *joint = &settings->joint[i];
         bool ours = false; /* the points of a scripted body may belong to several ranks */
-        for (int k = 0; k < 2 * joint->points; k++)
-            ours = ours || is_ours(a, joint->end[k % 2].point[k / 2]);
+        for (int side = 0; side < 2; side++)
+            for (int p = 0; p < joint->points[side]; p++)
+                ours = ours || is_ours(a, joint->end[side].point[p]);
         if (!ours)
             continue;
         for (int side = 0; side < 2; side++)
-            TAC_TRY(tac_ids_add(ctx, ids, (size_t)joint->points, joint->end[side].point));
+            TAC_TRY(tac_ids_add(ctx, ids, (size_t)joint->points[side], joint->end[side].point));
     }
 done:
     return err;
@@ -206,7 +207,8 @@ static enum tac_err make_joints(struct tac_ctx *ctx, const struct arrived *a, st
         for (int side = 0; side < 2; side++)
             for (int p = 0; p < TAC_JOINT_POINTS; p++) {
                 const struct tac_joint *joint = &s->settings->joint[i];
-                const tac_lid found = p < joint->points ? tac_finder_find(&a->finder, joint->end[side].point[p]) : -1;
+                const tac_lid found =
+                    p < joint->points[side] ? tac_finder_find(&a->finder, joint->end[side].point[p]) : -1;
                 *to++ = found >= 0 ? a->number[found] : -1;
             }
 done:

@@ -490,7 +490,7 @@ static void put_joints(struct digest *d, const struct tac_scene *s)
         const struct tac_joint *joint = &s->settings->joint[i];
         put_u64(d, (uint64_t)joint->kind);
         for (int side = 0; side < 2; side++)
-            for (int p = 0; p < joint->points; p++)
+            for (int p = 0; p < joint->points[side]; p++)
                 put_u64(d, (uint64_t)joint->end[side].point[p]);
         put_doubles(d, joint->most, (size_t)joint->pairs);
         put_doubles(d, joint->soft, (size_t)joint->pairs);

@@ -79,14 +79,14 @@ def arch(folder, small):
     return scene("a rigid arch of 101 stones", .01, .05 if small else 1, thickness, bodies, 22, 1e-3, friction=.5)
 
 
-def turntable(folder, small, friction):
-    """A block on a disk of 1 m whose angular velocity grows by 1 rad/s each second up to 4 rad/s."""
+def turntable(folder, small, friction, size=.2, velocity=1e-5, turns=True, part=1e-4):
+    """A block on a disk of 1 m whose angular velocity grows by 1 rad/s each second up to 4 rad/s (turns: else it stands still)."""
     path = [[0, 0]] + [[t, math.degrees(.5 * t * t if t <= 4 else 8 + 4 * (t - 4))] for t in numpy.arange(.025, 6.01, .025).round(9).tolist()]
     bodies = [{"name": "table", "mesh": disk(1, .05), "position": [0, -.0255, 0]},
-              {"name": "block", "rigid": {"density": 1000}, "mesh": {"kind": "box", "size": [.2, .2, .2], "cells": [1, 1, 1]},
-               "position": [.5, .105, 0]}]
-    return scene("a turntable, friction %g" % friction, .025, .25 if small else 6, 1e-3, bodies, 2, 1e-4, friction=friction, velocity=1e-5, lags=0,
-                 motions=[{"body": "table", "rotate": {"axis": [0, 1, 0], "center": [0, 0, 0], "path": path}}])
+              {"name": "block", "rigid": {"density": 1000}, "mesh": {"kind": "box", "size": [size] * 3, "cells": [1, 1, 1]},
+               "position": [.5, round(size / 2 + .005, 9), 0]}]
+    return scene("a turntable, friction %g" % friction, .025, .25 if small else 6, 1e-3, bodies, 2, part, friction=friction, velocity=velocity, lags=0,
+                 motions=[{"body": "table", "rotate": {"axis": [0, 1, 0], "center": [0, 0, 0], "path": [[t, turns * a] for t, a in path]}}])
 
 
 def coin(folder, small):
@@ -315,9 +315,9 @@ def thread(low, high, rows, core, depth, pitch, around):
     return numpy.stack([r * numpy.cos(angle)[:, None], numpy.broadcast_to(y, r.shape), r * numpy.sin(angle)[:, None]], axis=2)
 
 
-def bolt(folder, small):
-    """A bolt with a thread of three turns goes down in a fixed nut by its own weight, and turns; no friction."""
-    around, pitch, core, depth, play = 40, .04, .018, .005, 4e-4
+def bolt(folder, small, play=4e-4, weight=1.):
+    """A bolt with a thread of three turns goes down in a fixed nut by its own weight, and turns; no friction. weight: times the usual gravity."""
+    around, pitch, core, depth = 40, .04, .018, .005
     x = thread(0, .12, 41, core, depth, pitch, around)
     rows = x.shape[1]
     n = around * rows
@@ -343,4 +343,5 @@ def bolt(folder, small):
             faces += [[a, b, c], [a, c, d]]
     nut = closed(profile.reshape(-1, 3), faces)
     bodies = [{"name": "nut", "fixed": True, "mesh": nut}, {"name": "bolt", "rigid": {"density": 7800}, "mesh": screw}]
-    return scene("a bolt in a nut", .01, .05 if small else .5, 1e-4, bodies, .15, 1e-2)
+    made = scene("a bolt in a nut", .01, .05 if small else .5, 1e-4, bodies, .15, 1e-2)
+    return {**made, "gravity": [0, -9.81 * weight, 0]}

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""grains.py grains|column|stones N [--end S] [--friction MU] [--restitution E] [--keep DIR]: grains that roll, or stones, in Tactus and in LAMMPS, in turn on one core each.
+"""grains.py grains|column|stones N [--end S] [--rest S] [--friction MU] [--restitution E] [--keep DIR]: grains that roll, or stones, in Tactus and in LAMMPS, in turn on one core each.
 
     jobs/experiments/speed/grains.py grains 27000
     jobs/experiments/speed/grains.py stones 10000
+    jobs/experiments/speed/grains.py stones 1000 --end .5 --rest .1
 
 grains  N (a cube) grains of 10 mm and 2500 kg/m^3 stand in a cubic lattice in a box, just out of contact's reach of each other, move by chance with
         up to .2 m/s, and collapse under gravity; friction .5, restitution .5, stiffness 2000 N/m. In LAMMPS (Debian's `lammps`)
@@ -15,7 +16,10 @@ In LAMMPS a radius is half a thickness more and walls are half a thickness furth
 with the same first stiffness. Its step is the period of our outermost layer of the fastest pair, so a contact is computed there as often as
 here while the outermost layer does; what lies deeper costs us more. Processor seconds of the whole programs, beside other work of the machine; contacts at
 the end; and how far the middle has sunk, and the kinetic energy, at the end, which say whether both did about the same. Grains must not start nearer to
-each other than `thickness` over `rest_fraction`, or their pairs keep a smaller thickness for ever, which LAMMPS knows nothing of."""
+each other than `thickness` over `rest_fraction`, or their pairs keep a smaller thickness for ever, which LAMMPS knows nothing of.
+
+With --rest both go on from --end for so many seconds, and what that takes is told in the place of what the way there took: how the programs
+compare where everything lies still. Its processor seconds are those of the restarted run here, and LAMMPS's second loop there."""
 import argparse
 import json
 import math
@@ -77,10 +81,13 @@ def header(low, high, law, walls, more):
     return lines
 
 
-def finish(lines, step, end, folder, data, energies):
-    steps = round(end / step)
-    lines += [*energies, "compute touch all contact/atom", "compute all_touch all reduce sum c_touch", "compute high all reduce ave y", f"thermo {steps}",
-              "thermo_style custom step atoms c_straight c_round c_all_touch c_high", "thermo_modify lost ignore norm no", f"timestep {step!r}", f"run {steps}"]
+def finish(lines, step, end, folder, data, energies, rest=0.):
+    """Writes LAMMPS's files. Returns the steps of each of its runs: to `end`, and of `rest` more."""
+    steps = [round(time / step) for time in (end, rest) if time]
+    lines += [*energies, "compute touch all contact/atom", "compute all_touch all reduce sum c_touch", "compute high all reduce ave y",
+              "thermo_style custom step atoms c_straight c_round c_all_touch c_high", "thermo_modify lost ignore norm no", f"timestep {step!r}"]
+    for count in steps:
+        lines += [f"thermo {count}", f"run {count}"]
     with open(os.path.join(folder, "lammps.in"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "lammps.data"), "w") as file:
@@ -102,7 +109,7 @@ def first_frame(folder, body):
         return frame["position"][()][moving], frame["velocity"][()][moving]
 
 
-def grains_lammps(folder, made, step):
+def grains_lammps(folder, made, step, end, rest):
     places, speeds = first_frame(folder, 1)
     wide, high, _ = made["bodies"][0]["mesh"]["size"]
     low, top, eta = [-wide / 2, 0., -wide / 2], [wide / 2, high, wide / 2], THICKNESS / 2
@@ -110,11 +117,11 @@ def grains_lammps(folder, made, step):
     law = f"{STIFFNESS!r} NULL {of_law(STIFFNESS, RESTITUTION, MASS)!r} NULL {FRICTION!r} 1"
     lines = header(low, top, law, [("xyz"[k], low[k] + eta, top[k] - eta) for k in range(3)],
                    (["read_data lammps.data"], ["neighbor 0.001 bin", "neigh_modify delay 0 every 1 check yes", "fix move all nve/sphere"]))
-    return finish(lines, step, made["time"]["end"], folder, data_of(places, speeds, radius, MASS / (4 / 3 * math.pi * radius ** 3), low, top),
-                  ["compute straight all ke", "compute round all erotate/sphere"])
+    return finish(lines, step, end, folder, data_of(places, speeds, radius, MASS / (4 / 3 * math.pi * radius ** 3), low, top),
+                  ["compute straight all ke", "compute round all erotate/sphere"], rest)
 
 
-def stones_lammps(folder, made, step):
+def stones_lammps(folder, made, step, end, rest):
     """Twelve spheres for each stone, as far inside of its corners as their radius; a sphere's mass is a twelfth of a stone's."""
     places, speeds = first_frame(folder, 1)
     count, law_of = len(places) // 12, made["contact"]
@@ -137,7 +144,7 @@ def stones_lammps(folder, made, step):
     lines = [line.replace("None", "NULL") for line in lines]
     data = data_of(x, speeds, radius + eta, mass / (4 / 3 * math.pi * (radius + eta) ** 3), low, top)
     data += "\nMolecules\n\n" + "".join(f"{k + 1} {k // 12 + 1}\n" for k in range(12 * count))
-    return finish(lines, step, made["time"]["end"], folder, data, ["compute straight all ke/rigid move", "compute round all erotate/rigid move"])
+    return finish(lines, step, end, folder, data, ["compute straight all ke/rigid move", "compute round all erotate/rigid move"], rest)
 
 
 def period(folder):
@@ -146,12 +153,19 @@ def period(folder):
     return json.loads(done.stdout)["layer_stack"][0]["layer_groups"][0]["period"]
 
 
+def committed(folder):
+    """Ticks of contact since the start of the first run."""
+    with open(os.path.join(folder, "out", "run.json")) as file:
+        return json.load(file)["counters"]["committed"]["penalty"]
+
+
 def main():
     global FRICTION, RESTITUTION
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("grains", "column", "stones"))
     parser.add_argument("count", type=int, metavar="N")
     parser.add_argument("--end", type=float, help="simulated time, s (grains .05, a column .1, stones .15)")
+    parser.add_argument("--rest", type=float, default=0., help="simulated time after that which is told alone, s")
     parser.add_argument("--friction", type=float, default=FRICTION, help="of grains")
     parser.add_argument("--restitution", type=float, default=RESTITUTION, help="of grains")
     parser.add_argument("--step", type=float, help="of LAMMPS, s (the period of our outermost layer)")
@@ -162,30 +176,36 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        made = {"grains": grains_scene, "column": column_scene, "stones": lambda n, s: stones.scene(n, s)[0]}[given.what](given.count, end)
-        made["time"]["frame"] = end
+        made = {"grains": grains_scene, "column": column_scene, "stones": lambda n, s: stones.scene(n, s)[0]}[given.what](given.count, end + given.rest)
+        made["time"]["frame"] = given.rest or end
         with open(os.path.join(folder, "scene.json"), "w") as file:
             json.dump(made, file)
-        _, wall, cpu = balls.timed([balls.PROGRAM, "run", "scene.json", "-o", "out", "--overwrite", "--quiet"], folder)
+        words = ["run", "scene.json", "-o", "out", "--overwrite", "--quiet"]
+        _, wall, cpu = balls.timed([balls.PROGRAM, *words, "--until", repr(end)], folder)
+        before = committed(folder)
+        if given.rest:
+            _, wall, cpu = balls.timed([balls.PROGRAM, "run", "--restart", "out", "--quiet"], folder)
         step = given.step or period(folder)
-        steps = (stones_lammps if given.what == "stones" else grains_lammps)(folder, made, step)
-        said, their_wall, their_cpu = balls.timed(["lmp", "-in", "lammps.in", "-log", "lammps.log"], folder)
+        steps = (stones_lammps if given.what == "stones" else grains_lammps)(folder, made, step, end, given.rest)
+        _, their_wall, their_cpu = balls.timed(["lmp", "-in", "lammps.in", "-log", "lammps.log"], folder)
         with open(os.path.join(folder, "lammps.log")) as file:
             log = file.read()
         rows = re.findall(r"^\s*(\d+)\s+(\d+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s+([-+.\deE]+)\s*$", log, re.M)
-        loop = float(re.search(r"Loop time of ([\d.]+)", log).group(1))
+        loops = [(float(a), float(b)) for a, b in re.findall(r"Loop time of ([\d.]+).*?([\d.]+)% CPU use", log, re.S)]
+        if given.rest:
+            their_wall, their_cpu = loops[-1][0], loops[-1][0] * loops[-1][1] / 100
         with open(os.path.join(folder, "out", "energy.csv")) as file:
             names, *lines = file.read().split("\n")
         start, energy = (dict(zip(names.split(","), map(float, lines[k].split(",")))) for k in (0, -2))
         mass = made["bodies"][1]["mass"] * given.count if given.what != "stones" else None
-        with open(os.path.join(folder, "out", "run.json")) as file:
-            ticks = json.load(file)["counters"]["committed"]["penalty"]
+        ticks = committed(folder) - (before if given.rest else 0)
     sunk = f"{1000 * (start['gravity'] - energy['gravity']) / (9.81 * mass):.3g}" if mass else ""
-    print(f"{given.count} {given.what}, {end:g} s; LAMMPS's step {step:.4g} s, {steps} steps\n")
+    told = f"{given.rest:g} s at rest after {end:g} s" if given.rest else f"{end:g} s"
+    print(f"{given.count} {given.what}, {told}; LAMMPS's step {step:.4g} s, {steps[-1]} steps\n")
     print("| program | processor s | per step of LAMMPS, ms | contacts at the end | sunk, mm | kinetic energy at the end, J | ticks of contact |\n|---|---|---|---|---|---|---|")
-    print(f"| Tactus | {cpu:.1f} | {1000 * cpu / steps:.1f} | {energy['contacts']:.0f} | {sunk} | {energy['kinetic']:.4g} | {ticks:.3g} |")
-    print(f"| LAMMPS | {their_cpu:.1f} | {1000 * their_cpu / steps:.1f} | {float(rows[-1][4]) / 2:.0f} | {1000 * (float(rows[0][5]) - float(rows[-1][5])):.3g} | {float(rows[-1][2]) + float(rows[-1][3]):.4g} | |")
-    print(f"| ratio | {cpu / their_cpu:.2f} | | | | | |\n\nWall: {wall:.1f} and {their_wall:.1f} s (LAMMPS's loop {loop:.1f} s); lost in LAMMPS: {int(rows[0][1]) - int(rows[-1][1])}")
+    print(f"| Tactus | {cpu:.1f} | {1000 * cpu / steps[-1]:.2f} | {energy['contacts']:.0f} | {sunk} | {energy['kinetic']:.4g} | {ticks:.3g} |")
+    print(f"| LAMMPS | {their_cpu:.1f} | {1000 * their_cpu / steps[-1]:.2f} | {float(rows[-1][4]) / 2:.0f} | {1000 * (float(rows[0][5]) - float(rows[-1][5])):.3g} | {float(rows[-1][2]) + float(rows[-1][3]):.4g} | |")
+    print(f"| ratio | {cpu / their_cpu:.2f} | | | | | |\n\nWall: {wall:.1f} and {their_wall:.1f} s (LAMMPS's loop {loops[-1][0]:.1f} s); lost in LAMMPS: {int(rows[0][1]) - int(rows[-1][1])}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ static inline enum tac_kick tac_kick_of(const struct tac_model *model, const str
                                         const struct tac_pair *p)
 {
     if (tac_pair_is_limit((enum tac_pair_type)p->type)) /* reactions of joints are sums of their impulses */
-        return p->type == TAC_PAIR_JOINT ? TAC_KICK_CONTACT : TAC_KICK_LIMIT;
+        return tac_pair_is_joint((enum tac_pair_type)p->type) ? TAC_KICK_CONTACT : TAC_KICK_LIMIT;
     return p->shared && model->omit_immovable && !tac_decides_pair(model, state, p) ? TAC_KICK_CONTACT
                                                                                     : TAC_KICK_DECIDED;
 }

@@ -89,7 +89,7 @@ enum tac_err tac_implicit_weigh_vertices(void *state, struct tac_graph_rows *row
         TAC_TRY(link_stencil(sim, w.v, w.nodes, rows));
     }
     for (size_t k = 0; k < sim->rigid.joints.tie_count; k++)
-        TAC_TRY(link_stencil(sim, sim->rigid.joints.tie[k].v, TAC_TIE_VERTICES, rows));
+        TAC_TRY(link_stencil(sim, sim->rigid.joints.tie[k].v, sim->rigid.joints.tie[k].count, rows));
     for (size_t k = 0; k < sim->contact.pair_count; k++) {
         tac_lid v[4];
         const int n = movers(sim, &sim->contact.pair[k], v);

@@ -6,41 +6,92 @@
 #include "implicit/parts.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TAC_BELOW (1 - 0x1p-40) /* of a share, for its rounding */
+/* A pair is at least so many times as stiff as the inertia of the heavier of its bodies. To stop a body of mass m in a
+ * step that would take it v h farther, a pair needs the force m v/h. If its stiffness were far under m/h^2, it would
+ * have that force only where nearly nothing is left of the slack s. There its points move along a sphere of radius s,
+ * of which a straight direction follows only sqrt(2 s left), so Newton's method would need thousands of directions. */
+#define TAC_TIE_TIMES 10.
 
 /* ---- one pair ---- */
 
-/* Computes d = x1 - x0, its length, and the energy with its first two derivatives by the length. */
-static double look(const struct tac_implicit_tie *tie, const double *x, double d[3], double w[3])
+/* Where a pair is. Of a point and a segment the nearest point of the segment stands for the other point: the way to it
+ * changes with the place of the nearest point only to second order. */
+struct look {
+    double sign[TAC_TIE_VERTICES]; /* d is the sum of these times the places of the vertices */
+    double d[3], length;           /* from the first point to the other one, m */
+    double w[3];                   /* the energy and its first two derivatives by the length */
+    double along[3];               /* unit vector along the segment inside which the nearest point is; else 0 */
+};
+
+/* Computes the sum of sign times x over the vertices. */
+static void sum_up(const struct tac_implicit_tie *tie, const double *sign, const double *x, double out[3])
 {
-    tac_sub(d, &x[3 * (size_t)tie->v[1]], &x[3 * (size_t)tie->v[0]]);
-    const double l = sqrt(tac_dot(d, d));
-    tac_limit_over(l - (tie->most - tie->soft), tie->soft, tie->stiffness, w);
-    return l;
+    for (int c = 0; c < 3; c++) {
+        out[c] = sign[1] * x[3 * (size_t)tie->v[1] + (size_t)c] - x[3 * (size_t)tie->v[0] + (size_t)c];
+        if (tie->count > 2)
+            out[c] += sign[2] * x[3 * (size_t)tie->v[2] + (size_t)c];
+    }
+}
+
+static void find_nearest(const struct tac_implicit_tie *tie, const double *x, struct look *l)
+{
+    *l = (struct look){.sign = {-1, 1, 0}};
+    if (tie->count > 2) {
+        double at[4][3] = {{0}}, e[3];
+        struct tac_near near;
+        tac_implicit_gather(x, tie->v, tie->count, at);
+        tac_near_pair(TAC_PAIR_VERTEX_SEGMENT, (const double(*)[3])at, &near);
+        l->sign[1] = -near.w[1];
+        l->sign[2] = -near.w[2];
+        tac_sub(e, at[2], at[1]);
+        const double size = sqrt(tac_dot(e, e));
+        for (int c = 0; c < 3 && near.w[1] < 0 && near.w[2] < 0 && size > 0; c++)
+            l->along[c] = e[c] / size;
+    }
+    sum_up(tie, l->sign, x, l->d);
+    l->length = sqrt(tac_dot(l->d, l->d));
+}
+
+static void look(const struct tac_implicit_tie *tie, const double *x, struct look *l)
+{
+    find_nearest(tie, x, l);
+    tac_limit_over(l->length - (tie->most - tie->soft), tie->soft, tie->stiffness, l->w);
 }
 
 double tac_tie_energy(const struct tac_implicit_tie *tie, const double *x)
 {
-    double d[3], w[3];
-    look(tie, x, d, w);
-    return w[0];
+    struct look l;
+    look(tie, x, &l);
+    return l.w[0];
 }
 
 void tac_tie_hessian(const struct tac_implicit_tie *tie, const double *x, double *dense)
 {
-    double d[3], w[3];
-    const double l = look(tie, x, d, w);
-    tac_limit_hessian(d, l, w, true, dense);
+    const int size = 3 * tie->count;
+    struct look l;
+    look(tie, x, &l);
+    memset(dense, 0, (size_t)(size * size) * sizeof *dense);
+    if (!(l.length > 0) || l.w[2] == 0)
+        return;
+    const double across = fmax(0, l.w[1] / l.length);
+    for (int i = 0; i < size; i++)
+        for (int k = 0; k < size; k++) {
+            const int a = i % 3, b = k % 3;
+            const double block = (l.w[2] - across) * ((l.d[a] / l.length) * (l.d[b] / l.length)) +
+                                 across * ((a == b ? 1 : 0) - l.along[a] * l.along[b]);
+            dense[size * i + k] = l.sign[i / 3] * l.sign[k / 3] * block;
+        }
 }
 
-/* The derivative by x1; that by x0 is its opposite. */
-static void gradient(const struct tac_implicit_tie *tie, const double *x, double g[3])
+/* The derivative by the other point; that by the first one is its opposite. */
+static void gradient(const struct tac_implicit_tie *tie, const double *x, struct look *l, double g[3])
 {
-    double d[3], w[3];
-    const double l = look(tie, x, d, w);
+    look(tie, x, l);
     for (int c = 0; c < 3; c++)
-        g[c] = l > 0 ? w[1] * (d[c] / l) : 0;
+        g[c] = l->length > 0 ? l->w[1] * (l->d[c] / l->length) : 0;
 }
 
 /* The first share at which |d + share change| has grown to `reach`, which it is under at 0. The length is convex. */
@@ -62,11 +113,12 @@ void tac_rigid_add_ties(struct tac_implicit *sim, const double *x)
 {
     const struct tac_implicit_joints *j = &sim->rigid.joints;
     for (size_t e = 0; e < j->tie_count; e++) {
+        struct look l;
         double g[3];
-        gradient(&j->tie[e], x, g);
-        for (int i = 0; i < TAC_TIE_VERTICES; i++)
+        gradient(&j->tie[e], x, &l, g);
+        for (int i = 0; i < j->tie[e].count; i++)
             for (size_t c = 0; c < 3 && j->tie[e].v[i] < sim->owned; c++)
-                sim->newton.gradient[3 * (size_t)j->tie[e].v[i] + c] += sim->weight * (i == 1 ? g[c] : -g[c]);
+                sim->newton.gradient[3 * (size_t)j->tie[e].v[i] + c] += sim->weight * (l.sign[i] * g[c]);
     }
 }
 
@@ -74,10 +126,11 @@ void tac_rigid_tie_sizes(struct tac_implicit *sim, const double *x)
 {
     const struct tac_implicit_joints *j = &sim->rigid.joints;
     for (size_t e = 0; e < j->tie_count; e++) {
+        struct look l;
         double g[3];
-        gradient(&j->tie[e], x, g);
-        const double size = sim->weight * sqrt(tac_dot(g, g));
-        for (int i = 0; i < TAC_TIE_VERTICES; i++) {
+        gradient(&j->tie[e], x, &l, g);
+        for (int i = 0; i < j->tie[e].count; i++) {
+            const double size = sim->weight * fabs(l.sign[i]) * sqrt(tac_dot(g, g));
             const tac_lid v = j->tie[e].v[i];
             const int32_t k = tac_implicit_rigid_of(sim, v);
             double w[TAC_RIGID_NODES];
@@ -101,15 +154,15 @@ double tac_rigid_tie_reach(const struct tac_implicit *sim, double keep)
     double least = 1;
     for (size_t e = 0; e < j->tie_count; e++) {
         const struct tac_implicit_tie *tie = &j->tie[e];
-        const size_t a = 3 * (size_t)tie->v[0], b = 3 * (size_t)tie->v[1];
         const double most = tie->most - rounding;
-        double d[3], change[3];
-        tac_sub(d, &sim->x[b], &sim->x[a]);
-        tac_sub(change, &sim->newton.p[b], &sim->newton.p[a]);
-        const double left = most - sqrt(tac_dot(d, d));
+        struct look l;
+        double change[3];
+        find_nearest(tie, sim->x, &l);
+        sum_up(tie, l.sign, sim->newton.p, change); /* the segment's nearest point is no farther than that one */
+        const double left = most - l.length;
         if (!(left > 0))
             return 0;
-        least = fmin(least, share_to(d, change, most - keep * fmin(left, tie->soft)));
+        least = fmin(least, share_to(l.d, change, most - keep * fmin(left, tie->soft)));
     }
     return least;
 }
@@ -132,18 +185,38 @@ bool tac_rigid_has_motors(const struct tac_implicit *sim)
 
 /* ---- life ---- */
 
+/* The mass of the body that a point belongs to, or of the vertex that it is, kg; 0: it does not give way. */
+static double mass_behind(const struct tac_implicit *sim, tac_lid v)
+{
+    const int32_t k = tac_implicit_rigid_of(sim, v);
+    if (k >= 0)
+        return sim->scene->settings->rigid[k].mass;
+    return sim->scene->mesh->ever_free[v] ? sim->scene->mesh->mass[v] : 0;
+}
+
+/* The static scheme has no inertia. */
+static double least_stiffness(const struct tac_implicit *sim, const tac_lid *v)
+{
+    const double h = sim->scene->settings->implicit.step_s;
+    return sim->is_static ? 0 : TAC_TIE_TIMES * fmax(mass_behind(sim, v[0]), mass_behind(sim, v[1])) / (h * h);
+}
+
 static void add_tie(struct tac_implicit *sim, tac_lid index, int p)
 {
     struct tac_implicit_joints *j = &sim->rigid.joints;
     const struct tac_joint *joint = &sim->scene->settings->joint[index];
-    struct tac_implicit_tie tie = {{tac_joint_point(sim->scene, index, 0, p), tac_joint_point(sim->scene, index, 1, p)},
-                                   joint->most[p],
-                                   joint->soft[p],
-                                   joint->stiffness,
-                                   false};
-    if (tie.v[0] < 0 || tie.v[1] < 0 || (tie.v[0] >= sim->owned && tie.v[1] >= sim->owned))
+    struct tac_implicit_tie tie = {
+        .most = joint->most[p], .soft = joint->soft[p], .stiffness = joint->stiffness, .counted = false};
+    bool all = true, ours = false;
+    tie.count = tac_pair_vertices(tac_joint_pair(sim->scene, index, p, tie.v));
+    for (int i = 0; i < tie.count; i++) {
+        all = all && tie.v[i] >= 0;
+        ours = ours || (tie.v[i] >= 0 && tie.v[i] < sim->owned);
+    }
+    if (!all || !ours)
         return;
-    tie.counted = tac_implicit_counts_pair(sim, tie.v, TAC_TIE_VERTICES);
+    tie.stiffness = fmax(tie.stiffness, least_stiffness(sim, tie.v));
+    tie.counted = tac_implicit_counts_pair(sim, tie.v, tie.count);
     j->tie[j->tie_count++] = tie;
 }
 
@@ -176,7 +249,7 @@ enum tac_err tac_rigid_joints_create(struct tac_implicit *sim)
     const size_t n = (size_t)s->joint_count;
     if (n == 0)
         return TAC_OK;
-    TAC_TRY(tac_alloc(sim->ctx, TAC_JOINT_POINTS * n, sizeof *j->tie, &j->tie));
+    TAC_TRY(tac_alloc(sim->ctx, TAC_JOINT_PAIRS * n, sizeof *j->tie, &j->tie));
     TAC_TRY(tac_alloc(sim->ctx, n, sizeof *j->motor, &j->motor));
     for (tac_lid i = 0; i < s->joint_count; i++) {
         for (int p = 0; p < s->joint[i].pairs; p++)

@@ -11,11 +11,12 @@
 
 struct tac_implicit;
 
-enum { TAC_TIE_VERTICES = 2, TAC_MOTOR_ARMS = 4 };
+enum { TAC_TIE_VERTICES = 3, TAC_MOTOR_ARMS = 4 };
 
-/* A pair of points that a joint holds together. */
+/* A pair of points that a joint holds together, or a point and a segment. */
 struct tac_implicit_tie {
-    tac_lid v[TAC_TIE_VERTICES];
+    tac_lid v[TAC_TIE_VERTICES + 1];
+    int count;        /* vertices: 2, 3 */
     double most;      /* they never come so far apart, m */
     double soft;      /* by how much less the energy begins, m */
     double stiffness; /* N/m */
@@ -51,7 +52,8 @@ bool tac_rigid_has_motors(const struct tac_implicit *sim);
 
 /* Local. Returns the energy of a pair at x, J; INFINITY: it is as far apart as it never may be. */
 double tac_tie_energy(const struct tac_implicit_tie *tie, const double *x);
-/* Local. Fills the Hessian, (6, 6), N/m; it has no negative eigenvalue. */
+/* Local. Fills the Hessian, (3 count, 3 count), N/m, of a segment but for how its point turns with it; it has no
+ * negative eigenvalue. */
 void tac_tie_hessian(const struct tac_implicit_tie *tie, const double *x, double *dense);
 /* Local. Adds the gradient of all pairs, times the weight of the scheme, to that of own vertices. */
 void tac_rigid_add_ties(struct tac_implicit *sim, const double *x);

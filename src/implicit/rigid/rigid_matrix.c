@@ -71,7 +71,7 @@ void tac_rigid_assemble(struct tac_implicit *sim, enum tac_curvature curvature, 
 
 const tac_lid *tac_rigid_tied_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type)
 {
-    *type = TAC_PAIR_VERTEX_VERTEX;
+    *type = sim->rigid.joints.tie[e].count > 2 ? TAC_PAIR_VERTEX_SEGMENT : TAC_PAIR_VERTEX_VERTEX;
     return sim->rigid.joints.tie[e].v;
 }
 
@@ -90,8 +90,9 @@ static void scale(double times, int count, double *dense)
 void tac_rigid_tied_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
                             double *dense)
 {
+    const int size = 3 * sim->rigid.joints.tie[e].count;
     tac_tie_hessian(&sim->rigid.joints.tie[e], x, dense);
-    scale(sim->weight, 36, dense);
+    scale(sim->weight, size * size, dense);
 }
 
 void tac_rigid_motor_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,

@@ -17,10 +17,10 @@ void tac_rigid_to_nodes(const struct tac_implicit *sim, const tac_lid *v, enum t
 void tac_rigid_assemble(struct tac_implicit *sim, enum tac_curvature curvature, struct tac_matrix *matrix);
 
 /* Local. Return the vertices of number e of the pairs of joints, and of the motors, and the type of pair whose stencil
- * they have: two vertices, and two edges. */
+ * they have: two vertices or a vertex and a segment, and two edges. */
 const tac_lid *tac_rigid_tied_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type);
 const tac_lid *tac_rigid_motor_pair(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type);
-/* Local. Fill their matrices, (6, 6) and (12, 12), times the weight of the scheme. */
+/* Local. Fill their matrices, (6, 6) or (9, 9) and (12, 12), times the weight of the scheme. */
 void tac_rigid_tied_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,
                             double *dense);
 void tac_rigid_motor_hessian(const struct tac_implicit *sim, size_t e, const double *x, enum tac_curvature curvature,

@@ -296,8 +296,8 @@ done:
 static int corners_of(uint64_t key)
 {
     const uint64_t type = key >> 62;
-    if (key >> 60 == 1) /* of a joint */
-        return 2;
+    if (key >> 60 == 1 || key >> 60 == 2) /* of a joint, of a slider */
+        return (int)(key >> 60) + 1;
     return type <= 1 ? 4 : type == 2 || key >> 60 == 15 ? 3 : 2;
 }
 

@@ -426,15 +426,15 @@ class Scene:
         """Joins two bodies, of which at least one is rigid (docs/reference/scene-format.md, joints).
 
         Args:
-            kind: "ball", "hinge" or "weld"
+            kind: "ball", "hinge", "slider" or "weld"
             a: dict(body=..., at=(3) in m), or dict(body=..., vertex=...) of a body that is not rigid
             b: likewise; dict(body=None) is the world, and without at it is where a is
             slack: m; how far the joint may open
-            axis: (3) direction of a hinge
-            span: m, between the points of a hinge or weld
+            axis: (3) direction of a hinge or slider
+            span: m, between the points of a hinge, slider or weld
             stiffness: N/m, of the first layer
             restitution: 0 .. 1
-            limits: [low, high] in degrees, of a hinge
+            limits: [low, high] in degrees, of a hinge; in m, of a slider
             motor: dict(torque=...), dict(speed=..., most=...) or dict(position=..., stiffness=...), with a path
         """
         made = {"name": name, "kind": kind, "a": a, "b": b, "slack": slack,

@@ -1,6 +1,7 @@
 /* joints.c: reads the joints of rigid bodies, and gives the bodies the points by which joints hold them
  * (docs/explanation/joints.md). */
 #include "geometry/around.h"
+#include "geometry/closest_points.h"
 #include "scene/scene_read.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define AT(member) offsetof(struct tac_joint, member)
 
-static const char *const joint_kinds[] = {"ball", "hinge", "weld", NULL};
+static const char *const joint_kinds[] = {"ball", "hinge", "weld", "slider", NULL};
 
 static const struct tac_field joint_fields[] = {
     {.key = "name", .kind = TAC_FIELD_OTHER, .required = true},
@@ -37,7 +38,12 @@ static const struct tac_field joint_fields[] = {
      .max = 1e50,
      .min_open = true},
     {.key = "restitution", .kind = TAC_FIELD_NUMBER, .offset = AT(restitution), .max = 1},
-    {.key = "limits", .kind = TAC_FIELD_RANGE, .offset = AT(limit), .fallback = NAN, .min = -360, .max = 360},
+    {.key = "limits",
+     .kind = TAC_FIELD_RANGE,
+     .offset = AT(limit),
+     .fallback = NAN,
+     .min = -TAC_FARTHEST,
+     .max = TAC_FARTHEST},
     {.key = "motor", .kind = TAC_FIELD_OTHER},
 };
 
@@ -107,7 +113,11 @@ done:
 static void point_offset(const struct tac_joint *joint, int side, int p, double out[3])
 {
     double along = 0, angle = 0, radius = 0;
-    if (joint->kind == TAC_JOINT_WELD) {
+    if (joint->kind == TAC_JOINT_SLIDER) { /* of b, the ends of the segments along which the points of a go */
+        const int of = side == 0 ? p : p / 2;
+        along = (of < 2 ? (of - .5) * joint->span : 0) + (side == 0 ? 0 : joint->limit[p % 2]);
+        radius = of < 2 ? 0 : joint->span;
+    } else if (joint->kind == TAC_JOINT_WELD) {
         radius = .5 * joint->span;
         angle = p * (2 * TAC_PI / 3);
     } else if (joint->kind == TAC_JOINT_HINGE && p < 2) {
@@ -128,13 +138,14 @@ static enum tac_err read_axis(struct tac_reader *reader, const json_t *object, c
     const char *kind = joint_kinds[joint->kind];
     if (joint->kind == TAC_JOINT_BALL && (axis || span)) {
         tac_where(place, where, axis ? "axis" : "span");
-        return tac_scene_fail(reader, place, "is of hinges and welds, and \"kind\" is \"ball\"; leave it out");
+        return tac_scene_fail(reader, place, "is of hinges, sliders and welds, and \"kind\" is \"ball\"; leave it out");
     }
     if (joint->kind != TAC_JOINT_BALL && !span)
         return tac_scene_fail(reader, where, "is a %s and needs \"span\", m: how far its points are from each other",
                               kind);
-    if (joint->kind == TAC_JOINT_HINGE && !axis)
-        return tac_scene_fail(reader, where, "is a hinge and needs \"axis\", the direction about which it turns");
+    if ((joint->kind == TAC_JOINT_HINGE || joint->kind == TAC_JOINT_SLIDER) && !axis)
+        return tac_scene_fail(reader, where, "is a %s and needs \"axis\", the direction %s", kind,
+                              joint->kind == TAC_JOINT_HINGE ? "about which it turns" : "along which it goes");
     if (!axis)
         joint->axis[2] = 1;
     tac_where(place, where, "axis");
@@ -146,18 +157,22 @@ static enum tac_err read_limits(struct tac_reader *reader, const json_t *object,
 {
     char place[TAC_WHERE];
     const double range = joint->limit[1] - joint->limit[0];
+    const bool slides = joint->kind == TAC_JOINT_SLIDER;
     joint->limited = json_object_get(object, "limits") != NULL;
+    if (slides && !joint->limited)
+        return tac_scene_fail(reader, where, "is a slider and needs \"limits\", m: how far it goes along its axis");
     if (!joint->limited)
         return TAC_OK;
     tac_where(place, where, "limits");
-    if (joint->kind != TAC_JOINT_HINGE)
-        return tac_scene_fail(reader, place, "are the angles of a hinge, and \"kind\" is \"%s\"; leave them out",
+    if (joint->kind != TAC_JOINT_HINGE && !slides)
+        return tac_scene_fail(reader, place, "are those of a hinge or a slider, and \"kind\" is \"%s\"; leave them out",
                               joint_kinds[joint->kind]);
     if (!(joint->limit[0] <= 0 && joint->limit[1] >= 0))
-        return tac_scene_fail(reader, place,
-                              "are from %g to %g degrees, but the angle is 0 at the start; let them enclose 0",
-                              joint->limit[0], joint->limit[1]);
-    if (!(range > 0 && range <= 300))
+        return tac_scene_fail(reader, place, "are from %g to %g %s, but the %s is 0 at the start; let them enclose 0",
+                              joint->limit[0], joint->limit[1], slides ? "m" : "degrees", slides ? "way" : "angle");
+    if (slides && !(range > 0))
+        return tac_scene_fail(reader, place, "let the slider go nowhere; make the second one larger, or take a weld");
+    if (!slides && !(range > 0 && range <= 300))
         return tac_scene_fail(reader, place,
                               "let the hinge turn by %g degrees; that must be more than 0 and at most 300", range);
     return TAC_OK;
@@ -165,18 +180,21 @@ static enum tac_err read_limits(struct tac_reader *reader, const json_t *object,
 
 static void find_pairs(struct tac_joint *joint)
 {
-    joint->points = joint->kind == TAC_JOINT_BALL ? 1 : joint->kind == TAC_JOINT_HINGE ? 2 : 3;
-    joint->pairs = joint->points;
+    static const int pairs[] = {
+        [TAC_JOINT_BALL] = 1, [TAC_JOINT_HINGE] = 2, [TAC_JOINT_WELD] = 3, [TAC_JOINT_SLIDER] = 3};
+    joint->pairs = joint->points[0] = joint->points[1] = pairs[joint->kind];
     for (int p = 0; p < joint->pairs; p++)
         joint->most[p] = joint->soft[p] = joint->slack;
     if (joint->motor.kind != TAC_MOTOR_NONE)
-        joint->points = 3; /* the third ones show the angle */
-    if (!joint->limited)
+        joint->points[0] = joint->points[1] = 3; /* the third ones show the angle */
+    if (joint->kind == TAC_JOINT_SLIDER)
+        joint->points[1] = 2 * joint->pairs;
+    if (joint->kind != TAC_JOINT_HINGE || !joint->limited)
         return;
     /* Two points at the distance r from the axis, and an angle under half of what is allowed between them. */
     joint->most[2] = 2 * joint->span * tac_sin((joint->limit[1] - joint->limit[0]) * (TAC_PI / 720));
     joint->soft[2] = fmin(joint->slack, joint->most[2]);
-    joint->points = joint->pairs = 3;
+    joint->points[0] = joint->points[1] = joint->pairs = 3;
 }
 
 static enum tac_err read_joint(struct tac_reader *reader, json_t *object, size_t index, const json_t *bodies,
@@ -264,7 +282,7 @@ static size_t list_points(struct tac_settings *s, tac_lid body, bool world, doub
             struct tac_joint_end *end = &joint->end[side];
             if (end->vertex >= 0 || (world ? end->body >= 0 || joint->end[0].body != body : end->body != body))
                 continue;
-            for (int p = 0; p < joint->points; p++, n++) {
+            for (int p = 0; p < joint->points[side]; p++, n++) {
                 double offset[3];
                 if (x == NULL)
                     continue;
@@ -363,15 +381,26 @@ static enum tac_err check_end(struct tac_reader *reader, const struct tac_joint 
     return TAC_OK;
 }
 
+/* How far the sides of a pair are apart at the start, m. */
+static double start_apart(const struct tac_joint *joint, const double *x, int p)
+{
+    const bool slides = joint->kind == TAC_JOINT_SLIDER;
+    double at[4][3] = {{0}};
+    struct tac_near near;
+    memcpy(at[0], x + 3 * (size_t)joint->end[0].point[p], sizeof at[0]);
+    for (int k = 0; k < (slides ? 2 : 1); k++)
+        memcpy(at[1 + k], x + 3 * (size_t)joint->end[1].point[slides ? 2 * p + k : p], sizeof at[0]);
+    tac_near_pair(slides ? TAC_PAIR_VERTEX_SEGMENT : TAC_PAIR_VERTEX_VERTEX, (const double(*)[3])at, &near);
+    return near.d;
+}
+
 static enum tac_err check_places(struct tac_reader *reader, const struct tac_joint *joint, const char *where)
 {
     const double *x = reader->scene->mesh->x; /* a scene with joints is not spread, so ids are places in it */
     for (int p = 0; p < joint->pairs; p++) {
-        double d[3];
-        tac_sub(d, x + 3 * (size_t)joint->end[1].point[p], x + 3 * (size_t)joint->end[0].point[p]);
-        const double off = sqrt(tac_dot(d, d));
+        const double off = start_apart(joint, x, p);
         if (!(off < joint->most[p]))
-            return p == 2 && joint->limited
+            return p == 2 && joint->kind == TAC_JOINT_HINGE
                        ? tac_scene_fail(reader, where, "starts at the end of its \"limits\"; make them wider")
                        : tac_scene_fail(reader, where,
                                         "starts with its sides %.3g m apart, and its slack is %.3g m; let a and b meet",
@@ -396,7 +425,7 @@ static enum tac_err list_anchors(struct tac_reader *reader)
     TAC_TRY(tac_alloc(reader->ctx, n, sizeof *s->anchor, &s->anchor));
     for (tac_lid i = 0; i < s->joint_count; i++)
         for (int side = 0; side < 2; side++)
-            for (int p = 0; p < s->joint[i].points && s->joint[i].end[side].vertex < 0; p++)
+            for (int p = 0; p < s->joint[i].points[side] && s->joint[i].end[side].vertex < 0; p++)
                 s->anchor[s->anchor_count++] = (struct tac_joint_anchor){s->joint[i].end[side].point[p], i, p};
     TAC_CHECK((size_t)s->anchor_count == n);
     qsort(s->anchor, n, sizeof *s->anchor, by_vertex);

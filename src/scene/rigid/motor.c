@@ -74,7 +74,7 @@ enum tac_err tac_scene_read_motor(struct tac_reader *reader, json_t *object, con
     tac_where(path, place, "path");
     if (joint->kind != TAC_JOINT_HINGE)
         return tac_scene_fail(reader, place, "turns a hinge, and \"kind\" is \"%s\"; leave it out",
-                              joint->kind == TAC_JOINT_BALL ? "ball" : "weld");
+                              json_string_value(json_object_get(object, "kind")));
     m->most = INFINITY;
     m->damping = -1;
     TAC_TRY(tac_fields_read(reader, value, place, motor_fields, COUNT(motor_fields), m));

@@ -68,7 +68,7 @@ def scene(pieces, **more):
 def call(folder, *arguments, ranks=1, **environment):
     command = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     return subprocess.run([*command, TACTUS, *arguments], cwd=folder, text=True, env={**os.environ, **environment},
-                          timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def run(folder, name, out, *arguments, **more):

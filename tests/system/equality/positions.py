@@ -27,8 +27,7 @@ def expect(condition, *what):
 
 
 def tactus(*words, ranks=1, code=0):
-    done = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=300)
+    done = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     expect(done.returncode == code, words, "ended with", done.returncode, done.stdout[-600:])
     return done.stdout
 

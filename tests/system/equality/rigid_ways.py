@@ -46,7 +46,7 @@ def scene():
 def run(folder, out, *arguments, ranks=1, program=TACTUS, **environment):
     command = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
     done = subprocess.run([*command, program, "run", "scene.json", "-o", out, "--quiet", *arguments], cwd=folder, text=True,
-                          env={**os.environ, **environment}, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         failures.append(f"{out}: {done.returncode}: {done.stdout}")
 

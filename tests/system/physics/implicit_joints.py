@@ -1,22 +1,27 @@
 #!/usr/bin/python3
 """implicit_joints.py: joints and motors of the implicit integrator against closed forms.
 
-weight    A box hangs on a ball joint: its reaction is the weight, also 1000 times it, and the joint never opens by its slack.
+weight    A box hangs on a ball joint: its reaction is the weight, also 1000 times it, and the joint opens as far as its
+          stiffness says, or ten times that of the box's inertia in a step where that is more.
 pendulum  It swings with the period of a physical pendulum.
 weld      An arm that is welded to the world carries itself and what falls on it.
 motors    A torque does the work T times the angle, and what it does comes in; a speed and a position are reached, against
           a weight; limits hold.
+thrown    A box that is welded to the world is thrown and spins by many slacks in a step: it is stopped in few iterations.
+slider    A box slides down a rail until it ends.
 chain     Twelve links hang on each other from the world and hold a weight of a hundred of them.
 
 If it fails, joints open, or motors do another work than they book.
 """
+import csv
 import math
+import os
 import sys
 import tempfile
 
 import jointed
 import numpy as np
-from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, periods, rod, torque_works, turned
+from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, on_rail, periods, rod, slides, torque_works, turned
 
 
 def run(folder, bodies, joints, end, gravity=G, scheme="bdf2", step=.005):
@@ -25,17 +30,29 @@ def run(folder, bodies, joints, end, gravity=G, scheme="bdf2", step=.005):
                                 "bodies": bodies, "joints": joints})
 
 
-def hang(slack):
-    return jointed.hang(slack, stiffness=1000)
+def hang(slack, stiffness=1000.0):
+    return jointed.hang(slack, stiffness=stiffness)
+
+
+def opening(force, stiffness, slack):
+    """The share of the slack by which a pair that pulls with this force is open, by bisection of its law."""
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        y = (low + high) / 2
+        low, high = (y, high) if stiffness * slack / 2 * y * (y / (1 - y) - 2 * math.log1p(-y)) < force else (low, y)
+    return low
 
 
 def weight(folder):
-    for times in 1, 1000:
-        _, x, _, reactions = run(folder, [box()], [hang(.001)], .3, times * G, "euler")
-        opens = np.linalg.norm(x[:, 8] - x[:, 9], axis=1).max() / .001
+    step, slack = .005, .001
+    for times, stiffness in (1, 1000), (1000, 1000), (1, 1e8):
+        _, x, _, reactions = run(folder, [box()], [hang(slack, stiffness)], .3, times * G, "euler", step)
+        opens = np.linalg.norm(x[:, 8] - x[:, 9], axis=1) / slack
         force = float(reactions[-1]["force_y"]) / (times * G)
-        expect(.5 < opens < 1 and abs(force - 1) < 1e-4, f"weight: {times} times it opens by {opens:.5f} of the slack; its "
-                                                          f"reaction is {force:.6f} of the weight")
+        wanted = opening(times * G, max(stiffness, 10 * 1 / step ** 2), slack)
+        expect(opens.max() < 1 and abs(opens[-1] / wanted - 1) < 1e-4 and abs(force - 1) < 1e-4,
+               f"weight: {times} times it with {stiffness:g} N/m it opens by {opens[-1]:.5f} of the slack, wanted {wanted:.5f}; its reaction is "
+               f"{force:.6f} of the weight")
 
 
 def pendulum(folder):
@@ -59,6 +76,18 @@ def weld(folder):
     expect(0 < fall < 2 * .0002 * .2 / .03, f"weld: the arm's end sinks by {1e3 * fall:.3f} mm, as far as the slack lets it")
     force = float(reactions[-1]["force_y"])
     expect(abs(force / (3 * G) - 1) < 1e-2, f"weld: it carries {force:.4f} N of {3 * G:.4f}")
+
+
+def thrown(folder):
+    step, slack = .01, .0014
+    brick = box(velocity=[0, -3, 0], angular_velocity=[6, -20, 2])
+    joint = {"name": "weld", "kind": "weld", "a": {"body": "box", "at": [-.1, -.11, -.05]}, "b": {"body": None}, "axis": [1, 0, 0], "span": .07,
+             "slack": slack, "stiffness": 14}
+    _, x, _, _ = run(folder, [brick], [joint], .02, scheme="euler", step=step)
+    opens = max(np.linalg.norm(x[:, 8 + p] - x[:, 11 + p], axis=1).max() / slack for p in range(3))
+    with open(os.path.join(folder, "out", "steps.csv")) as file:
+        newton = [int(row["newton"]) for row in csv.DictReader(file)]
+    expect(opens < 1 and 3 * step > 10 * slack and max(newton) < 20, f"thrown: its weld opens by {opens:.4f} of the slack, and no step takes more than {max(newton)} iterations")
 
 
 def arm(folder, motor, gravity=0.0, end=.5, **keys):
@@ -100,9 +129,14 @@ def chain(folder):
     expect(abs(rows[-1]["gravity"] - rows[0]["gravity"]) > 1, "chain: it swings")
 
 
+def slider(folder):
+    t, x, _, reactions = run(folder, [{**box(), "position": [0, 0, 0]}], [on_rail()], .8)
+    slides(t, x, reactions, 1e-3)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for test in weight, pendulum, weld, motors, chain:
+        for test in weight, pendulum, weld, thrown, motors, slider, chain:
             test(folder)
     print("\n".join(failures))
     sys.exit(1 if failures else 0)

@@ -97,3 +97,24 @@ def limits_hold(angle, bar):
     least, last = math.degrees(angle.min()), math.degrees(angle[-1])
     play = math.degrees(2 * .0005 / .1)
     expect(-20 - play < least and last < bar, f"motors: limits of -20 degrees hold ({least:.2f} at least, {last:.2f} at the end)")
+
+
+def on_rail(**keys):
+    """The box on a slider that goes down along (1, -1, 0) from -.1 to 1 m."""
+    return {"name": "rail", "kind": "slider", "a": {"body": "box", "at": [0, 0, 0]}, "b": {"body": None}, "axis": [1, -1, 0], "span": .1,
+            "slack": .0005, "stiffness": 1e4, "limits": [-.1, 1], **keys}
+
+
+def slides(t, x, reactions, bar):
+    """A box of 1 kg slides down its rail by its weight until the rail ends. x: the box has the first 8 vertices."""
+    down, pull = np.array([1, -1, 0]) / math.sqrt(2), G / math.sqrt(2)
+    way = x[:, :8].mean(axis=1)
+    along, k = way @ down, int(np.searchsorted(t, .5))
+    aside = np.linalg.norm(way - along[:, None] * down, axis=1).max()
+    edges = x[:, 1:8] - x[:, :1]
+    turned_by = np.abs(edges - edges[0]).max() / .1
+    expect(abs(along[k] / (.5 * pull * t[k] ** 2) - 1) < bar, f"slider: goes by {along[k]:.5f} m in {t[k]:g} s, wanted {.5 * pull * t[k] ** 2:.5f}")
+    expect(aside < .0005 and turned_by < .02, f"slider: {aside:.1e} m aside at most, turned by {turned_by:.1e}")
+    expect(.98 < along.max() < 1.0005, f"slider: is stopped at {along.max():.5f} m, where its way ends at 1")
+    push = np.mean([[float(row["force_" + c]) for c in "xy"] for row in reactions[10:k]], axis=0)
+    expect(np.abs(push / (pull / math.sqrt(2)) - 1).max() < .02, f"slider: its rail pushes by {push.round(3)} N, wanted {pull / math.sqrt(2):.3f} N each")

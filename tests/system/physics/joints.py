@@ -6,9 +6,10 @@ weight    A box of 1 kg hangs on a ball joint with a slack of 1 mm: it opens by 
 pendulum  The same box swings: its period is that of a physical pendulum within 1e-3, or a tenth of that with a tenth of the
           slack, and with restitution 1 its energy stays.
 top       A heavy symmetric top on a ball joint precesses steadily, as its equation says.
-free      Two spinning bodies that are joined keep momentum and angular momentum to rounding.
+free      Two spinning bodies that are joined, by a ball and by a slider, keep momentum and angular momentum to rounding.
 motors    A torque does the work T times the angle, which is the energy that comes in; a speed and a position are reached;
           limits hold.
+slider    A box slides down a rail as its weight pulls it, and its rail pushes as it must, until the rail ends.
 moved     A plate that a motion turns carries an arm that is welded to it, and one whose hinge has a motor; the same on 1 and 3 ranks.
 
 If it fails, joints open, lose momentum, or motors do another work than they book.
@@ -19,7 +20,7 @@ import tempfile
 
 import jointed
 import numpy as np
-from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, periods, rod, torque_works, turned
+from jointed import G, box, expect, failures, gives_way, hinge, limits_hold, on_rail, periods, rod, slides, torque_works, turned
 
 
 def run(folder, bodies, joints, end, frame=.01, gravity=(0, -G, 0), motions=(), ranks=1, **contact):
@@ -93,11 +94,17 @@ def free(folder):
     bodies = [box(angular_velocity=[3, -2, 5], velocity=[.2, .1, 0]),
               {"name": "plate", "rigid": {"mass": .3}, "position": [0, .06, 0], "angular_velocity": [-4, 1, 2],
                "mesh": {"kind": "box", "size": [.15, .1, .05], "cells": [1, 1, 1]}}]
-    joint = {**hang(.001, .5), "b": {"body": "plate", "at": [0, .0005, 0]}}
-    _, _, rows, _ = run(folder, bodies, [joint], .5, gravity=(0, 0, 0))
-    keys = [f"{what}_{c}" for what in ("momentum", "angular_momentum") for c in "xyz"]
-    off = max(abs(rows[-1][key] - rows[0][key]) for key in keys)
-    expect(off < 1e-13, f"free: momentum and angular momentum stay within {off:.1e}")
+    ball = {**hang(.001, .5), "b": {"body": "plate", "at": [0, .0005, 0]}}
+    for joint in ball, on_rail(restitution=.5, b={"body": "plate", "at": [0, .0002, 0]}, limits=[-.05, .05], axis=[0, 1, 1]):
+        _, _, rows, _ = run(folder, bodies, [joint], .5, gravity=(0, 0, 0))
+        keys = [f"{what}_{c}" for what in ("momentum", "angular_momentum") for c in "xyz"]
+        off = max(abs(rows[-1][key] - rows[0][key]) for key in keys)
+        expect(off < 1e-13, f"free: momentum and angular momentum of a {joint['kind']} stay within {off:.1e}")
+
+
+def slider(folder):
+    t, x, _, reactions = run(folder, [{**box(), "position": [0, 0, 0]}], [on_rail(restitution=0)], .8)
+    slides(t, x, reactions, 3e-3)
 
 
 def arm(folder, motor, gravity=0.0, end=.5, restitution=0.0, **keys):
@@ -154,6 +161,7 @@ def main():
         top(folder)
         free(folder)
         motors(folder)
+        slider(folder)
         moved(folder)
     sys.exit(1 if failures else 0)
 

@@ -40,6 +40,7 @@ def joined(pattern, kind="ball", a=None, b=None, more=(), **keys):
 
 
 HINGE = {"kind": "hinge", "axis": [0, 0, 1], "span": 0.1}
+SLIDER = {**HINGE, "kind": "slider"}
 
 # What --set does to the base scene, and what the sentence must say.
 REFUSED = [
@@ -89,7 +90,7 @@ REFUSED = [
     (["bodies.dust.1.rigid=true", "clocks.rigid_s=1e-300"], r"clocks\.rigid_s: is 1e-300 s, under 2\^12 quanta"),
     ("clocks.turn=0.1", r"clocks\.turn: is 0\.1; it must be"),
     # joints
-    joined(r"\[0\]\.kind: \"slider\": is no known value; known: ball, hinge, weld", kind="slider"),
+    joined(r"\[0\]\.kind: \"glue\": is no known value; known: ball, hinge, weld, slider", kind="glue"),
     joined(r"\[0\]\.slack: is 0; it must be", slack=0),
     joined(r"\[0\]\.a\.body: \"dye\" is no body of the scene", a={"body": "dye", "at": [0, 9, 0]}),
     joined(r"\[0\]\.a\.body: is null, which means the world; only b\.body may be null", a={"body": None, "at": [0, 9, 0]}),
@@ -104,12 +105,18 @@ REFUSED = [
     joined(r"\[0\]: ties a vertex to the world", a={"body": "sheet", "vertex": 1}, b={"body": None, "at": [0, 0, 0]}),
     joined(r"\[0\]: joins \"die\" with itself", b={"body": "die"}),
     joined(r"\[0\]: starts with its sides 0\.5 m apart, and its slack is 0\.01 m", b={"body": None, "at": [0, 9.5, 0]}),
-    joined(r"\[0\]\.span: is of hinges and welds", span=1),
+    joined(r"\[0\]\.span: is of hinges, sliders and welds", span=1),
     joined(r"\[0\]: is a weld and needs \"span\"", kind="weld"),
     joined(r"\[0\]: is a hinge and needs \"axis\"", kind="hinge", span=1),
     joined(r"\[0\]\.axis: is \[0, 0, 0\]", **{**HINGE, "axis": [0, 0, 0]}),
     joined(r"\[0\]\.b: is a vertex of \"sheet\", which only a joint of kind \"ball\"", b={"body": "sheet", "vertex": 1}, **HINGE),
-    joined(r"\[0\]\.limits: are the angles of a hinge", limits=[-1, 1]),
+    joined(r"\[0\]\.limits: are those of a hinge or a slider", limits=[-1, 1]),
+    joined(r"\[0\]: is a slider and needs \"axis\"", kind="slider", span=1),
+    joined(r"\[0\]: is a slider and needs \"limits\"", **SLIDER),
+    joined(r"\[0\]\.limits: are from 1 to 2 m, but the way is 0 at the start", **SLIDER, limits=[1, 2]),
+    joined(r"\[0\]\.limits: let the slider go nowhere", **SLIDER, limits=[0, 0]),
+    joined(r"\[0\]\.motor: turns a hinge, and \"kind\" is \"slider\"", **SLIDER, limits=[0, 1], motor={"torque": 1}),
+    joined(r"\[0\]: starts with its sides 0\.5 m apart", **SLIDER, limits=[-1, 1], b={"body": None, "at": [0.5, 9, 0]}),
     joined(r"\[0\]\.limits: are from 10 to 20 degrees, but the angle is 0 at the start", **HINGE, limits=[10, 20]),
     joined(r"\[0\]\.limits: let the hinge turn by 320 degrees", **HINGE, limits=[-160, 160]),
     joined(r"\[0\]\.motor: turns a hinge, and \"kind\" is \"ball\"", motor={"torque": 1}),

@@ -127,6 +127,7 @@ def good(probe):
                         {"name": "elbow", **hinge, "b": {"body": None}, "motor": {"speed": -3, "most": 1}},
                         {"name": "hip", **hinge, "b": {"body": None, "at": [0.25, 0.001, 0]}, "motor": {"torque": 1}},
                         {"name": "glue", "kind": "weld", "span": 0.1, "slack": 0.01, "a": {"body": "other", "at": [1, 0, 0]}, "b": {"body": "die"}},
+                        {"name": "rail", **hinge, "kind": "slider", "b": {"body": None, "at": [0.25, 0, -0.5]}, "limits": [-1, 0.5]},
                         {"name": "leash", "kind": "ball", "slack": 0.01, "a": {"body": "dust", "vertex": 0}, "b": {"body": "die", "at": [0, 2, 0]}}])
     start = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     content, digest = moving([start, [[x, y + 0.25, z] for x, y, z in start]])
