@@ -116,6 +116,11 @@ void tac_warn(struct tac_ctx *ctx, const char *format, ...) __attribute__((forma
  * warning. */
 void tac_warn_loss(struct tac_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Collective. Waits until messages of all ranks arrive, for a minute at most (TACTUS_TEST_PATIENCE_S); then it gives up
+ * (tac_give_up()). Call it when MPI has just started: where a rank has too little memory for its part of the memory
+ * that processes share, MPI starts all the same, and messages to that rank are lost. */
+void tac_meet(struct tac_ctx *ctx);
+
 /* Collective. Makes an error of one rank the error of all: returns the largest code, with the sentence of the lowest
  * rank that has it.  A rank with an error waits for the others for a minute (TACTUS_TEST_PATIENCE_S), because they may
  * wait in a collective call of a library that this rank will not make; then it gives up. */

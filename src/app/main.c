@@ -165,18 +165,33 @@ static void catch_mpi(void)
     MPI_Errhandler_free(&handler);
 }
 
+static bool starting; /* one for the process, like MPI's own state: it is in MPI_Init() */
+
+/* MPI ends the process itself when it cannot start: before MPI_Init() has returned, no handler of errors can be set. */
+static void tell_start(void)
+{
+    if (!starting)
+        return;
+    fprintf(stderr, "tactus: MPI could not be started; check the memory that a process may take ('ulimit -v'), and the "
+                    "Open MPI installation\n");
+    fflush(stderr);
+    tac_alone_end();
+    _Exit(TAC_ERR_RUN);
+}
+
 /* Starts MPI for all processes of the launch, of which this is one. */
 static enum tac_err start_mpi(struct tac_ctx *ctx, const struct tac_launch *launch, int *argc, char ***argv)
 {
     if (launch->how == TAC_LAUNCH_ALONE)
         tac_alone_begin();
-    if (MPI_Init(argc, argv) != MPI_SUCCESS) {
-        fprintf(stderr, "tactus: MPI could not be started; check the Open MPI installation\n");
-        tac_alone_end();
+    atexit(tell_start);
+    starting = true;
+    if (MPI_Init(argc, argv) != MPI_SUCCESS)
         exit(TAC_ERR_RUN);
-    }
+    starting = false;
     catch_mpi();
     tac_ctx_init(ctx, MPI_COMM_WORLD);
+    tac_meet(ctx);
     if (ctx->size > 1 || launch->count <= 1)
         return TAC_OK;
     ctx->rank = launch->rank; /* each process has started MPI alone: the first one prints the sentence */

@@ -17,6 +17,8 @@ enum tac_err tac_mpi_begin(struct tac_ctx *ctx, bool *started)
         return tac_fail(ctx, TAC_ERR_RUN, "MPI could not be started; check its installation");
     *started = !runs;
     tac_ctx_init(ctx, MPI_COMM_WORLD);
+    if (*started)
+        tac_meet(ctx);
     return TAC_OK;
 }
 

@@ -106,7 +106,7 @@ static enum tac_err write_state(struct tac_running *run, const struct tac_checkp
         char sentence[sizeof run->ctx->error], *tried = NULL;
         err = tac_checkpoint_write(run->ctx, scene, run->dir, scene->settings->checkpoint.keep, state, run->saved,
                                    sizeof run->saved);
-        if (!err || run->ctx->torn)
+        if (!err)
             break;
         memcpy(sentence, run->ctx->error, sizeof sentence);
         run->ctx->error[0] = '\0';

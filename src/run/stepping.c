@@ -29,7 +29,6 @@ enum tac_err tac_simulation_enter(struct tac_simulation *sim)
 enum tac_err tac_simulation_leave(struct tac_simulation *sim, enum tac_err err, bool lost)
 {
     sim->host->warnings += sim->own.warnings;
-    sim->host->torn = sim->host->torn || sim->own.torn;
     if (err)
         memcpy(sim->host->error, sim->own.error, sizeof sim->own.error);
     if (lost && err == TAC_ERR_RUN)

@@ -1,9 +1,9 @@
-/* checkpoint.h: writes and reads checkpoints: the whole state at a commit, in one HDF5 file that all ranks write
+/* checkpoint.h: writes and reads checkpoints: the whole state at a commit, in one HDF5 file
  * (docs/reference/file-formats.md).
  *
  * A checkpoint is self-contained: it has the scene, the geometry, the elements, and all state that the trajectory
- * depends on. Each rank writes rows of some tables, by global id, and reads a block of rows. It does not matter which
- * rank owns which vertex.
+ * depends on. Each rank packs rows of some tables, by global id, which rank 0 writes, and reads a block of rows. It
+ * does not matter which rank owns which vertex.
  */
 #ifndef TACTUS_IO_CHECKPOINT_CHECKPOINT_H
 #define TACTUS_IO_CHECKPOINT_CHECKPOINT_H

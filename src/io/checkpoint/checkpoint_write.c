@@ -1,4 +1,8 @@
-/* checkpoint_write.c: writes a checkpoint: one collective HDF5 file, its CRC, and its name. */
+/* checkpoint_write.c: writes a checkpoint: one HDF5 file, its CRC, and its name.
+ *
+ * Only rank 0 opens the file, and the others send it their chunks (io/h5/dataset_gather.c). HDF5 and MPI-IO do not
+ * survive a rank that has no memory for its part of a common call: it leaves the call, and the others wait in it for
+ * ever (docs/lab/2026-11-28-memory-that-ends.md). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +12,6 @@
 
 #include "base/create.h"
 #include "io/checkpoint/checkpoint_room.h"
-#include "io/h5/create_parallel.h"
 #include "io/h5/disk.h"
 
 /* First the file itself, then the link: so that nothing else can be left over. */
@@ -176,6 +179,7 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_write
                                 const char *dir, const struct tac_checkpoint *c)
 {
     enum tac_err err;
+    const bool writes = tac_frames_writes(ctx);
     hid_t access = -1, creation = -1;
     enum { TABLES = 4 };
     int64_t rows[TABLES + TAC_KINDS] = {c->pair_count, c->last_count, c->script_count, c->friction_state_count};
@@ -183,15 +187,15 @@ static enum tac_err create_file(struct tac_ctx *ctx, struct tac_checkpoint_write
         rows[TABLES + kind] = c->element[kind].count;
     TAC_TRY(tac_agree(ctx, make_file(ctx, w, scene, dir)));
     MPI_Allreduce(MPI_IN_PLACE, rows, TABLES + TAC_KINDS, MPI_INT64_T, MPI_SUM, ctx->comm);
-    access = tac_frames_access(ctx, &w->file);
-    creation = H5Pcreate(H5P_FILE_CREATE);
-    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint",
-                            access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0));
-    TAC_TRY(tac_h5_create_parallel(ctx, w->file.path, creation, access, &w->file.file));
-    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", w->file.file >= 0));
-    TAC_TRY(tac_frames_transfer(ctx, &w->file));
+    if (writes) {
+        access = tac_frames_access(&w->file);
+        creation = H5Pcreate(H5P_FILE_CREATE);
+        if (access >= 0 && creation >= 0 && H5Pset_userblock(creation, TAC_CHECKPOINT_BLOCK) >= 0)
+            w->file.file = H5Fcreate(w->file.path, H5F_ACC_TRUNC, creation, access);
+    }
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", !writes || w->file.file >= 0));
     TAC_TRY(tac_frames_reserve(ctx, &w->file, space_of(w, c, rows[0], rows[1], rows[2], rows + TABLES, rows[3])));
-    TAC_TRY(tac_frames_change(ctx, &w->file, "a checkpoint", put_attributes(w->file.file, scene, ctx->size)));
+    TAC_TRY(tac_frames_step(ctx, &w->file, "a checkpoint", !writes || put_attributes(w->file.file, scene, ctx->size)));
     TAC_TRY(tac_frames_body_names(ctx, &w->file, w->file.file, scene));
 done:
     if (access >= 0)
@@ -204,18 +208,9 @@ done:
 static enum tac_err close_file(struct tac_ctx *ctx, struct tac_checkpoint_writer *w)
 {
     bool ok = true;
-    if (ctx->torn) {
-        /* Ranks would wait for each other in H5Fclose(): the file stays open until the process ends. */
-        w->file.file = w->file.collective = -1;
-        return TAC_ERR_RUN;
-    }
-    if (w->file.collective >= 0)
-        H5Pclose(w->file.collective);
-    if (w->file.broken && ctx->size > 1 && w->file.file >= 0)
-        tac_space_abandon(w->file.path, w->file.space_fd);
     if (w->file.file >= 0)
         ok = H5Fclose(w->file.file) >= 0;
-    w->file.file = w->file.collective = -1;
+    w->file.file = -1;
     w->file.stuck = w->file.stuck || !ok;
     if (!w->file.stuck)
         tac_disk_release(&w->file.disk);
@@ -363,7 +358,7 @@ enum tac_err tac_checkpoint_write(struct tac_ctx *ctx, const struct tac_scene *s
     tac_h5_quiet(&quiet);
     err = tac_alloc(ctx, 1, sizeof *w, &w);
     if (w != NULL) /* before the ranks agree: a rank that has a file closes it, even if another has none */
-        w->file = (struct tac_frames){.file = -1, .frames = -1, .collective = -1, .space_fd = -1, .disk = -1};
+        w->file = (struct tac_frames){.file = -1, .frames = -1, .space_fd = -1, .disk = -1};
     TAC_TRY(tac_agree(ctx, err));
     TAC_TRY(create_file(ctx, w, scene, dir, c));
     TAC_TRY(write_common(ctx, w, c));

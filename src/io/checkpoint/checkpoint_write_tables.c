@@ -206,7 +206,7 @@ enum tac_err tac_checkpoint_write_by_id(struct tac_ctx *ctx, struct tac_checkpoi
 done:
     for (size_t c = 0; c < columns; c++) {
         const bool closed = s.id[c] < 0 || H5Dclose(s.id[c]) >= 0;
-        err = err ? err : tac_frames_change(ctx, &w->file, column[c].name, closed);
+        err = err ? err : tac_frames_step(ctx, &w->file, column[c].name, closed);
     }
     free(s.first);
     free(s.which);

@@ -372,7 +372,7 @@ void tac_output_destroy(struct tac_output **p)
         free(out->sums[k].line);
     /* All ranks have closed their files, so ranks.lock is removed. If a rank was lost, the lock stays and a restart
      * waits for that rank. */
-    if (out->folder.fd >= 0 && out->folder.ranks >= 0 && !out->ctx->torn)
+    if (out->folder.fd >= 0 && out->folder.ranks >= 0)
         unlinkat(out->folder.fd, TAC_RANKS_LOCK, 0);
     tac_folder_close(&out->folder);
     free(out);

@@ -16,20 +16,20 @@
 #define TAC_RUN_FORMAT "tactus-run/1"
 
 /* ---- frames.c: frames.h5 ---- */
-/* An HDF5 file that is being written: frames.h5, record.h5, or a checkpoint. */
+/* An HDF5 file that is being written: frames.h5, record.h5, or a checkpoint. Only rank 0 has it open, and it is whole
+ * at every moment (io/h5/disk.h). */
 struct tac_frames {
     hid_t file, frames; /* the file and its group /frames; -1: closed, or not written by this rank */
-    hid_t collective;   /* transfer property list */
-    bool root_only;   /* only rank 0 writes it, and it is whole at every moment (io/h5/disk.h); else all ranks write */
-    bool open;        /* the same on all ranks */
-    char *path;       /* owned */
-    int64_t reserved; /* rank 0: end of the reserved disk space, bytes from the start */
-    int space_fd;     /* rank 0: our own descriptor, for reserving disk space; -1 elsewhere */
-    int disk_error;   /* errno of the first failure of the driver */
-    hid_t disk;       /* the driver, where one process writes the file; -1 elsewhere */
-    char reason[256]; /* the first failure of HDF5, in its words */
-    bool broken;      /* a write failed: nothing more is written */
-    bool stuck;       /* HDF5 could not close the file, so the driver and this struct are kept until the process ends */
+    bool open;          /* the same on all ranks */
+    char *path;         /* owned */
+    int64_t reserved;   /* rank 0: end of the reserved disk space, bytes from the start */
+    int space_fd;       /* rank 0: our own descriptor, for reserving disk space; -1 elsewhere */
+    int disk_error;     /* errno of the first failure of the driver */
+    hid_t disk;         /* rank 0: the driver; -1 elsewhere */
+    char reason[256];   /* the first failure of HDF5, in its words */
+    bool no_memory;     /* ... which had no memory */
+    bool broken;        /* a write failed: nothing more is written */
+    bool stuck; /* HDF5 could not close the file, so the driver and this struct are kept until the process ends */
     tac_lid vertex_count;
     tac_gid point_count;
     bool mixed; /* more than one of triangles, segments, points: /mesh/cells exists */
@@ -112,10 +112,6 @@ enum tac_err tac_rows_gather(struct tac_ctx *ctx, struct tac_frames *w, const st
 enum tac_err tac_space_reserve(struct tac_ctx *ctx, int fd, const char *path, int64_t bytes, int64_t *reserved);
 /* Local. Gives back what is still reserved beyond the file's end. */
 void tac_space_release(int fd);
-/* Local. Call it after MPI-IO failed on a file: closing the file would fail again and crash at exit. Points every
- * descriptor of the file in this process, except `keep`, to memory. Then closing succeeds, and the file stays as it is.
- */
-void tac_space_abandon(const char *path, int keep);
 
 /* ---- mark.c: status.json marks a folder as a run folder ---- */
 /* Local. Reads the status.json in the folder (a descriptor) if a run wrote it; *mark is a new reference, or NULL.

@@ -13,25 +13,16 @@
 
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what)
 {
-    return tac_frames_step(ctx, w, what, !tac_frames_writes(ctx, w) || H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
+    return tac_frames_step(ctx, w, what, !tac_frames_writes(ctx) || H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0);
 }
 
-/* Several ranks write a file through MPI-IO. One process does not need it, and MPI-IO's flush would wait for the disk,
- * which costs milliseconds a frame. HDF5's locks are off in both cases, so that readers of a running run are not
- * refused. */
-hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
+/* HDF5's locks are off, so that readers of a running run are not refused. */
+hid_t tac_frames_access(struct tac_frames *w)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
         return -1;
-    const bool together = ctx->size > 1 && !w->root_only;
-    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
-    if (together && H5Pset_fapl_mpio(access, ctx->comm, MPI_INFO_NULL) < 0) {
-        /* It copies the communicator: the others do that now, and would take any talk of ours for its own. */
-        tac_fail(ctx, TAC_ERR_RUN, "cannot write %s: HDF5 cannot use MPI on rank %d", w->path, ctx->rank);
-        tac_give_up(ctx);
-    }
-    ok = ok && (together || tac_disk_use(access, &w->disk_error, &w->disk));
+    bool ok = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 && tac_disk_use(access, &w->disk_error, &w->disk);
 #if H5_VERSION_GE(1, 10, 7)
     ok = ok && H5Pset_file_locking(access, false, true) >= 0;
 #endif
@@ -41,30 +32,21 @@ hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w)
     return -1;
 }
 
-enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w)
-{
-    w->collective = H5Pcreate(H5P_DATASET_XFER);
-    return tac_frames_step(ctx, w, "frames",
-                           w->collective >= 0 && (ctx->size == 1 || w->root_only ||
-                                                  H5Pset_dxpl_mpio(w->collective, H5FD_MPIO_COLLECTIVE) >= 0));
-}
-
 enum tac_err tac_frames_new_file(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                                  const char *format, const char *group)
 {
     enum tac_err err = TAC_OK;
-    const bool writes = tac_frames_writes(ctx, w);
-    hid_t access = writes ? tac_frames_access(ctx, w) : -1;
+    const bool writes = tac_frames_writes(ctx);
+    hid_t access = writes ? tac_frames_access(w) : -1;
     w->file = access >= 0 ? H5Fcreate(w->path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
-    TAC_TRY(tac_frames_change(ctx, w, "a new file", !writes || w->file >= 0));
+    TAC_TRY(tac_frames_step(ctx, w, "a new file", !writes || w->file >= 0));
     w->open = true;
-    TAC_TRY(tac_frames_transfer(ctx, w));
     TAC_TRY(tac_frames_reserve(ctx, w, 0));
     if (writes && tac_h5_put_text(w->file, "format", format) && tac_h5_put_text(w->file, "version", tac_version()) &&
         tac_h5_put_text(w->file, "commit", tac_commit()) && tac_h5_put_text(w->file, "name", scene->settings->name) &&
         tac_h5_put_text(w->file, "scene_sha256", scene->settings->sha256))
         w->frames = H5Gcreate2(w->file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    TAC_TRY(tac_frames_change(ctx, w, "a new file", !writes || w->frames >= 0));
+    TAC_TRY(tac_frames_step(ctx, w, "a new file", !writes || w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);
@@ -109,8 +91,7 @@ enum tac_err tac_frames_handle(struct tac_ctx *ctx, const char *dir, const char 
     *out = NULL;
     err = tac_alloc(ctx, 1, sizeof *w, &w);
     if (w != NULL) { /* before the ranks agree: a rank that has one destroys it, even if another has none */
-        w->file = w->frames = w->collective = -1;
-        w->root_only = true;
+        w->file = w->frames = -1;
         w->space_fd = -1;
         w->disk = -1;
     }
@@ -186,7 +167,7 @@ static bool write_time(struct tac_frames *w, hid_t group, double time_s)
     if (space >= 0 && list >= 0 && H5Pset_layout(list, H5D_COMPACT) >= 0)
         id = H5Dcreate2(group, "time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
     bool ok = tac_frames_note(w, id >= 0 && tac_h5_put_text(id, "units", "s") &&
-                                     H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, w->collective, &time_s) >= 0);
+                                     H5Dwrite(id, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &time_s) >= 0);
     if (id >= 0) {
         ok = H5Dclose(id) >= 0 && ok;
         if (!ok)
@@ -224,11 +205,11 @@ static enum tac_err write_frame(struct tac_ctx *ctx, struct tac_frames *w, const
     for (int k = 0; k < frame->field_count; k++)
         TAC_TRY(tac_field_write(ctx, w, group, &frame->field[k]));
     /* The time is written last, because a reader takes a frame without a time as unfinished. */
-    TAC_TRY(tac_frames_change(ctx, w, what, !tac_frames_writes(ctx, w) || write_time(w, group, frame->time_s)));
+    TAC_TRY(tac_frames_step(ctx, w, what, !tac_frames_writes(ctx) || write_time(w, group, frame->time_s)));
 done:
     closed = group < 0 || H5Gclose(group) >= 0;
     if (!err)
-        err = tac_frames_change(ctx, w, what, closed);
+        err = tac_frames_step(ctx, w, what, closed);
     if (!err)
         err = tac_frames_flush(ctx, w, what);
     return err;
@@ -262,10 +243,10 @@ enum tac_err tac_frames_close(struct tac_ctx *ctx, struct tac_frames *w)
         return TAC_OK;
     tac_h5_quiet(&quiet);
     w->open = false;
-    bool ok = (w->frames < 0 || H5Gclose(w->frames) >= 0) && (w->collective < 0 || H5Pclose(w->collective) >= 0);
+    bool ok = w->frames < 0 || H5Gclose(w->frames) >= 0;
     w->stuck = w->file >= 0 && H5Fclose(w->file) < 0;
     ok = !w->stuck && ok;
-    w->file = w->frames = w->collective = -1;
+    w->file = w->frames = -1;
     if (!w->stuck)
         tac_disk_release(&w->disk);
     if (!w->broken)

@@ -59,14 +59,10 @@ bool tac_frames_note(struct tac_frames *w, bool ok);
 /* Collective. Agrees on whether a step of writing `what` succeeded. A file on which a step failed is never written
  * again. */
 enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
-/* Collective. Does the same after HDF5 made or released an object of the file that every rank tracks; see
- * tac_agree_step().
- */
-enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok);
 /* Collective. Does the same for a failure `err` outside HDF5. */
 enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum tac_err err);
-/* Local. Does this rank write the file? */
-bool tac_frames_writes(const struct tac_ctx *ctx, const struct tac_frames *w);
+/* Local. Does this rank write the file? Rank 0 does. */
+bool tac_frames_writes(const struct tac_ctx *ctx);
 /* Collective. Creates a group; *group, to be closed by the caller, is -1 on ranks that do not write the file. */
 enum tac_err tac_frames_group(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent, const char *name,
                               const char *what, hid_t *group);
@@ -90,16 +86,13 @@ enum tac_err tac_frames_put_aside(struct tac_ctx *ctx, const char *path, char **
 /* Collective. */
 enum tac_err tac_frames_flush(struct tac_ctx *ctx, struct tac_frames *w, const char *what);
 /* Local. Returns the property list for access to the file; negative on failure. */
-hid_t tac_frames_access(struct tac_ctx *ctx, struct tac_frames *w);
-/* Collective. Makes the property list for transfers. */
-enum tac_err tac_frames_transfer(struct tac_ctx *ctx, struct tac_frames *w);
+hid_t tac_frames_access(struct tac_frames *w);
 /* Local. Counts points, and finds out whether there is more than one kind of elements. */
 void tac_frames_count(struct tac_frames *w, const struct tac_scene *scene);
 /* Collective. Writes /mesh; sets point_count and mixed.  pieces: where the elements are; NULL: in the scene, whole. */
 enum tac_err tac_frames_mesh(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_scene *scene,
                              const struct tac_pieces *pieces);
-/* Collective. Writes parent/body_names as strings of fixed length, because parallel HDF5 cannot write others; rank 0
- * has the names. */
+/* Collective. Writes parent/body_names as strings of fixed length; rank 0 has the names. */
 enum tac_err tac_frames_body_names(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent,
                                    const struct tac_scene *scene);
 

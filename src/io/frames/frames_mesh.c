@@ -328,5 +328,5 @@ done:
     free(source.triangle.vertex);
     free(source.segment.vertex);
     free(source.tetrahedron.vertex);
-    return err ? err : tac_frames_change(ctx, w, "/mesh", closed);
+    return err ? err : tac_frames_step(ctx, w, "/mesh", closed);
 }

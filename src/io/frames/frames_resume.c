@@ -284,14 +284,13 @@ void tac_frames_plan_clear(struct tac_frames_plan *plan)
 enum tac_err tac_frames_open_file(struct tac_ctx *ctx, struct tac_frames *w, const char *group)
 {
     enum tac_err err = TAC_OK;
-    const bool writes = tac_frames_writes(ctx, w);
-    hid_t access = writes ? tac_frames_access(ctx, w) : -1;
+    const bool writes = tac_frames_writes(ctx);
+    hid_t access = writes ? tac_frames_access(w) : -1;
     w->file = access >= 0 ? H5Fopen(w->path, H5F_ACC_RDWR, access) : -1;
-    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->file >= 0));
+    TAC_TRY(tac_frames_step(ctx, w, group, !writes || w->file >= 0));
     w->open = true;
-    TAC_TRY(tac_frames_transfer(ctx, w));
     w->frames = writes ? H5Gopen2(w->file, group, H5P_DEFAULT) : -1;
-    TAC_TRY(tac_frames_change(ctx, w, group, !writes || w->frames >= 0));
+    TAC_TRY(tac_frames_step(ctx, w, group, !writes || w->frames >= 0));
 done:
     if (access >= 0)
         H5Pclose(access);

@@ -1,5 +1,5 @@
-/* dataset.c: makes datasets of frames.h5, record.h5 and checkpoints, and writes their rows: by all ranks together
- * through MPI-IO, or by rank 0 for all of them (dataset_gather.c). */
+/* dataset.c: makes datasets of frames.h5, record.h5 and checkpoints, and writes their rows; those of several ranks are
+ * sent to rank 0, which alone has the file open (dataset_gather.c). */
 #include <string.h>
 
 #include "io/frames/frames.h"
@@ -7,12 +7,11 @@
 bool tac_frames_note(struct tac_frames *w, bool ok)
 {
     if (!ok && w->reason[0] == '\0')
-        tac_h5_reason(w->reason, sizeof w->reason);
+        w->no_memory = tac_h5_reason(w->reason, sizeof w->reason);
     return ok;
 }
 
-static enum tac_err check_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok,
-                               enum tac_err (*agree)(struct tac_ctx *, enum tac_err))
+enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
 {
     enum tac_err err = TAC_OK;
     if (w->disk_error != 0) {
@@ -20,11 +19,15 @@ static enum tac_err check_step(struct tac_ctx *ctx, struct tac_frames *w, const 
                        strerror(w->disk_error));
     } else if (!ok) {
         tac_frames_note(w, false);
-        err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path, w->reason);
+        if (w->no_memory)
+            err = tac_fail(ctx, TAC_ERR_RUN,
+                           "out of memory while %s is written to %s; use a smaller scene or a machine with more memory",
+                           what, w->path);
+        else
+            err = tac_fail(ctx, TAC_ERR_RUN, "cannot write %s to %s: %s; is the disk in order?", what, w->path,
+                           w->reason);
     }
-    err = agree(ctx, err);
-    w->broken = w->broken || err;
-    return err;
+    return tac_frames_agree(ctx, w, err);
 }
 
 enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum tac_err err)
@@ -34,28 +37,17 @@ enum tac_err tac_frames_agree(struct tac_ctx *ctx, struct tac_frames *w, enum ta
     return err;
 }
 
-enum tac_err tac_frames_step(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
+bool tac_frames_writes(const struct tac_ctx *ctx)
 {
-    return check_step(ctx, w, what, ok, tac_agree);
-}
-
-enum tac_err tac_frames_change(struct tac_ctx *ctx, struct tac_frames *w, const char *what, bool ok)
-{
-    /* If only rank 0 has the file open, ranks cannot have different views of it. */
-    return check_step(ctx, w, what, ok, w->root_only ? tac_agree : tac_agree_step);
-}
-
-bool tac_frames_writes(const struct tac_ctx *ctx, const struct tac_frames *w)
-{
-    return ctx->rank == 0 || !w->root_only;
+    return ctx->rank == 0;
 }
 
 enum tac_err tac_frames_group(struct tac_ctx *ctx, struct tac_frames *w, hid_t parent, const char *name,
                               const char *what, hid_t *group)
 {
-    const bool writes = tac_frames_writes(ctx, w);
+    const bool writes = tac_frames_writes(ctx);
     *group = writes ? H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    return tac_frames_change(ctx, w, what, !writes || *group >= 0);
+    return tac_frames_step(ctx, w, what, !writes || *group >= 0);
 }
 
 /* Tracking the order of attributes makes HDF5 write object headers of version 2, which have checksums.  (Groups of the
@@ -99,30 +91,25 @@ static hid_t creation_list(const struct tac_dataset *d)
 
 enum tac_err tac_dataset_create(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t *out)
 {
-    enum tac_err err;
-    const hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
-    hid_t list = creation_list(d), space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL);
-    bool ok = list >= 0 && space >= 0;
+    bool ok = true;
     *out = -1;
-    TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
-    if (tac_frames_writes(ctx, w)) {
-        *out = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    if (tac_frames_writes(ctx)) {
+        const hsize_t size[2] = {(hsize_t)d->rows, (hsize_t)d->columns};
+        const hid_t list = creation_list(d), space = H5Screate_simple(d->columns > 0 ? 2 : 1, size, NULL);
+        if (list >= 0 && space >= 0)
+            *out = H5Dcreate2(d->group, d->name, d->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
         ok = tac_frames_note(w, *out >= 0) && (d->units == NULL || tac_h5_put_text(*out, "units", d->units));
+        if (list >= 0)
+            H5Pclose(list);
+        if (space >= 0)
+            H5Sclose(space);
     }
-    TAC_TRY(tac_frames_change(ctx, w, d->name, ok));
-done:
-    if (list >= 0)
-        H5Pclose(list);
-    if (space >= 0)
-        H5Sclose(space);
-    return err;
+    return tac_frames_step(ctx, w, d->name, ok);
 }
 
-/* Every rank transfers, also the ones without rows, for filters need it. */
-static enum tac_err put_together(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
-                                 const struct tac_row_range part[2])
+static enum tac_err put_alone(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
+                              const struct tac_row_range part[2])
 {
-    static const double nothing[3];
     enum tac_err err;
     const int rank = d->columns > 0 ? 2 : 1;
     hsize_t all[2] = {0, (hsize_t)d->columns};
@@ -136,13 +123,9 @@ static enum tac_err put_together(struct tac_ctx *ctx, struct tac_frames *w, cons
         if (count[0] > 0)
             ok = H5Sselect_hyperslab(space, H5S_SELECT_OR, start, NULL, count, NULL) >= 0;
     }
-    if (all[0] == 0 && ok)
-        ok = H5Sselect_none(memory) >= 0;
-    /* Steps that can fail on one rank alone come first, so that all ranks write or none. */
-    TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
-    ok = H5Dwrite(id, d->type, memory, space, w->collective, all[0] > 0 ? d->data : nothing) >= 0;
-    TAC_TRY(tac_frames_step(ctx, w, d->name, ok));
-done:
+    if (all[0] > 0 && ok)
+        ok = H5Dwrite(id, d->type, memory, space, H5P_DEFAULT, d->data) >= 0;
+    err = tac_frames_step(ctx, w, d->name, ok);
     if (memory >= 0)
         H5Sclose(memory);
     if (space >= 0)
@@ -153,7 +136,7 @@ done:
 enum tac_err tac_dataset_put(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d, hid_t id,
                              const struct tac_row_range part[2])
 {
-    return w->root_only && ctx->size > 1 ? tac_dataset_gather(ctx, w, d, id, part) : put_together(ctx, w, d, id, part);
+    return ctx->size > 1 ? tac_dataset_gather(ctx, w, d, id, part) : put_alone(ctx, w, d, id, part);
 }
 
 enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const struct tac_dataset *d)
@@ -166,7 +149,7 @@ enum tac_err tac_dataset_write(struct tac_ctx *ctx, struct tac_frames *w, const 
         TAC_TRY(tac_dataset_put(ctx, w, d, id, part));
 done:;
     const bool closed = id < 0 || H5Dclose(id) >= 0;
-    return err ? err : tac_frames_change(ctx, w, d->name, closed);
+    return err ? err : tac_frames_step(ctx, w, d->name, closed);
 }
 
 /* Deflate may grow a chunk, and chunks are listed. */

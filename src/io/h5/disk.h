@@ -14,7 +14,7 @@
  *   - reports success to HDF5 when a write fails, keeps the errno, and writes nothing any more. The file stays as of
  *     the last flush, and it can be closed.
  *
- * The caller must look at the error after every step. The driver is for one process; several ranks use MPI-IO. */
+ * The caller must look at the error after every step. The driver is for one process. */
 #ifndef TACTUS_IO_H5_DISK_H
 #define TACTUS_IO_H5_DISK_H
 

@@ -28,6 +28,7 @@ void tac_h5_restore(const struct tac_h5_quiet *saved)
 struct reason {
     char *text;
     size_t size;
+    bool memory;
 };
 
 static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
@@ -35,17 +36,19 @@ static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
     struct reason *reason = data;
     if (error->desc != NULL && error->desc[0] != '\0')
         snprintf(reason->text, reason->size, "%s", error->desc);
+    reason->memory = error->maj_num == H5E_RESOURCE;
     return 1; /* the walk begins at the innermost: stop */
 }
 
-void tac_h5_reason(char *text, size_t size)
+bool tac_h5_reason(char *text, size_t size)
 {
-    struct reason reason = {text, size};
+    struct reason reason = {text, size, false};
     snprintf(text, size, "unknown reason");
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
     for (char *c = text; *c != '\0'; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
+    return reason.memory;
 }
 
 bool tac_h5_is(const char *path)

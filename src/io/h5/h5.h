@@ -15,8 +15,8 @@ void tac_h5_quiet(struct tac_h5_quiet *saved);
 void tac_h5_restore(const struct tac_h5_quiet *saved);
 
 /* Local. Returns the innermost reason of the last HDF5 failure, one line without newline; "unknown reason" if there is
- * none. */
-void tac_h5_reason(char *text, size_t size);
+ * none. Returns whether it is that there was no memory. */
+bool tac_h5_reason(char *text, size_t size);
 
 /* Local. Does a file begin like HDF5? Opening it never blocks, even if it is a pipe. */
 bool tac_h5_is(const char *path);

@@ -1,13 +1,10 @@
 /* space.c: reserves disk space before HDF5 needs it.
  *
- * When a write fails inside HDF5 1.10 with MPI-IO, other ranks may wait for ever, closing the file fails too, and the
- * library then crashes as the program ends.  So space for a whole frame is reserved beyond the file's end first. Then a
- * full disk or quota is noticed while HDF5 is idle and the file is whole. */
+ * Space for a whole frame is reserved beyond the file's end before HDF5 writes it. Then a full disk or quota is noticed
+ * while HDF5 is idle and the file is whole. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -64,24 +61,4 @@ void tac_space_release(int fd)
     /* To its own size: that frees what lies beyond the end.  Failing to is harmless. */
     if (fd >= 0 && fstat(fd, &file) == 0 && ftruncate(fd, file.st_size) != 0)
         return;
-}
-
-void tac_space_abandon(const char *path, int keep)
-{
-    struct stat file, other;
-    if (keep < 0 ? stat(path, &file) != 0 : fstat(keep, &file) != 0)
-        return;
-    long most = sysconf(_SC_OPEN_MAX);
-    if (most < 0 || most > 65536)
-        most = 65536;
-    int memory = -1;
-    for (int fd = 3; fd < most; fd++) {
-        if (fd == keep || fstat(fd, &other) != 0 || other.st_dev != file.st_dev || other.st_ino != file.st_ino)
-            continue;
-        if (memory < 0 && (memory = memfd_create("tactus-abandoned", MFD_CLOEXEC)) < 0)
-            return;
-        dup2(memory, fd);
-    }
-    if (memory >= 0)
-        close(memory);
 }

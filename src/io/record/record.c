@@ -274,7 +274,7 @@ enum tac_err tac_record_create(struct tac_ctx *ctx, const struct tac_scene *scen
                                                   H5Screate(H5S_SCALAR), &r->quantum_s);
     if (partial >= 0)
         ok = H5Gclose(partial) >= 0 && ok;
-    TAC_TRY(tac_frames_change(ctx, r->file, "a new file", ok));
+    TAC_TRY(tac_frames_step(ctx, r->file, "a new file", ok));
     TAC_TRY(tac_frames_flush(ctx, r->file, "a new file"));
     *out = r;
     r = NULL;
@@ -437,7 +437,7 @@ done:;
     if (err && group >= 0 && !r->file->broken && (!closed || H5Ldelete(parent, name, H5P_DEFAULT) < 0))
         r->file->broken = true;
     if (!err)
-        return tac_frames_change(ctx, r->file, what, closed);
+        return tac_frames_step(ctx, r->file, what, closed);
     MPI_Bcast(&r->file->broken, 1, MPI_C_BOOL, 0, ctx->comm);
     return err;
 }
@@ -455,7 +455,7 @@ static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t ne
 {
     enum tac_err err = TAC_OK;
     char name[32];
-    const bool writes = tac_frames_writes(r->ctx, r->file);
+    const bool writes = tac_frames_writes(r->ctx);
     bool ok = true;
     if (writes && r->partial >= 0) {
         snprintf(name, sizeof name, "%06" PRId64, r->partial);
@@ -465,7 +465,7 @@ static enum tac_err drop_partial(struct tac_record *r, hid_t partial, int64_t ne
         snprintf(name, sizeof name, "%06" PRId64, next);
         ok = ok && H5Lmove(partial, TAC_RECORD_NEXT, partial, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
     }
-    TAC_TRY(tac_frames_change(r->ctx, r->file, "/partial", ok));
+    TAC_TRY(tac_frames_step(r->ctx, r->file, "/partial", ok));
     TAC_TRY(tac_frames_flush(r->ctx, r->file, "/partial"));
     r->partial = next;
 done:
@@ -475,9 +475,9 @@ done:
 /* Collective. *partial: -1 on ranks that do not write the file. */
 static enum tac_err open_partial(struct tac_record *r, hid_t *partial)
 {
-    const bool writes = tac_frames_writes(r->ctx, r->file);
+    const bool writes = tac_frames_writes(r->ctx);
     *partial = writes ? H5Gopen2(r->file->file, "partial", H5P_DEFAULT) : -1;
-    return tac_frames_change(r->ctx, r->file, "/partial", !writes || *partial >= 0);
+    return tac_frames_step(r->ctx, r->file, "/partial", !writes || *partial >= 0);
 }
 
 enum tac_err tac_record_group(struct tac_record *r, int64_t index)
