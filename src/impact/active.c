@@ -12,7 +12,7 @@ void tac_impact_active_clear(struct tac_impact *sim)
     struct tac_impact_active *a = &sim->active;
     a->rows = a->bodies = a->found_count = 0;
     a->instant.rows = a->instant.bodies = 0;
-    a->instant.all.count = 0;
+    a->instant.all.count = a->instant.kept.count = 0;
     for (size_t k = 0; k < sim->search.count; k++)
         sim->search.pair[k].active = sim->search.pair[k].safe = false;
 }

@@ -80,7 +80,7 @@ enum tac_err tac_impact_create(struct tac_ctx *ctx, struct tac_scene *scene, str
     TAC_TRY(tac_agree(ctx, tac_alloc(ctx, 1, sizeof *sim, &sim)));
     sim->ctx = ctx;
     sim->active.instant.ctx = ctx;
-    sim->active.instant.dealt = true;
+    sim->active.instant.dealt = sim->active.instant.keeps = true;
     sim->active.instant.rule = scene->settings->impact;
     TAC_TRY(tac_agree(ctx, take_scene(sim, scene)));
     TAC_TRY(tac_agree(ctx, tac_model_create(ctx, scene, &sim->model)));

@@ -9,7 +9,18 @@
 #define TAC_SLACK 1000
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
-enum { REFLECTIONS_PER_ROW = 10, PATIENCE = 100, PATIENCE_OF_TURNS = 1000, PER_ROOT = 2, PER_ROW = 5, MANY = 400 };
+/* Likewise, of an interior point. */
+static const double INTERIOR = 1e-5, INTERIOR_OF_TURNS = 1e-8;
+enum {
+    REFLECTIONS_PER_ROW = 10,
+    PATIENCE = 100,
+    PATIENCE_OF_TURNS = 1000,
+    PER_ROOT = 2,
+    PER_ROW = 5,
+    MANY = 400,
+    LARGE = 4000,
+    FIRST = 100
+};
 
 /* ---- life ---- */
 
@@ -41,6 +52,7 @@ enum tac_err tac_instant_islands(struct tac_instant *in)
         if (in->all.begin[i + 1] - in->all.begin[i] > in->largest)
             in->largest = in->all.begin[i + 1] - in->all.begin[i];
     TAC_TRY(tac_spread_make(in->ctx, &in->spread, in->bodies, in->rows));
+    TAC_TRY(tac_kept_make(in->ctx, &in->kept, in->bodies, in->rows));
     TAC_TRY(tac_instant_deal(in));
 done:
     return err;
@@ -51,8 +63,10 @@ void tac_instant_free(struct tac_instant *in)
     tac_islands_free(&in->all);
     tac_islands_free(&in->part);
     tac_bounded_free(&in->problem);
+    tac_interior_free(&in->interior);
     tac_deal_free(&in->deal);
     tac_spread_free(&in->spread);
+    tac_kept_free(&in->kept);
     void *const owned[] = {in->local, in->global, in->start, in->other, in->violated, in->first, in->second};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
@@ -103,6 +117,41 @@ double tac_instant_enough(const struct tac_instant *in, double most)
     return fmax(ENOUGH * most, TAC_ROUNDING * in->fastest);
 }
 
+/* Conjugate gradients. */
+static enum tac_err solve_by_gradients(struct tac_instant *in, bool *solved)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_bounded *p = &in->problem;
+    const int64_t before = p->iterations;
+    if (in->deal.together && p->columns > in->deal.limit)
+        err = tac_bounded_solve_together(in->ctx, p, &in->deal.share, solved);
+    else
+        *solved = tac_bounded_solve(p);
+    in->iterations += p->iterations - before;
+    return err;
+}
+
+/* Conjugate gradients; where they do not soon come to an end in a large problem that loses energy, an interior point,
+ * from which they go on. All ranks that work on the problem do the same. */
+static enum tac_err solve_by_both(struct tac_instant *in, bool *solved)
+{
+    enum tac_err err;
+    struct tac_bounded *p = &in->problem;
+    bool found;
+    p->most = in->lossy && p->columns > (in->large > 0 ? in->large : LARGE) ? FIRST : 0;
+    TAC_TRY(solve_by_gradients(in, solved));
+    if (!p->left)
+        goto done;
+    err = tac_interior_solve(in->ctx, &in->interior, p, in->turns ? INTERIOR_OF_TURNS : INTERIOR, &found);
+    TAC_TRY(in->deal.together ? tac_agree(in->ctx, err) : err);
+    p->most = 0;
+    if (!in->turns)
+        p->patience = 1;
+    TAC_TRY(solve_by_gradients(in, solved));
+done:
+    return err;
+}
+
 /* Rows that no velocity allows, as those of a ball between two scripts that meet, have impulses without limits. Such a
  * problem is counted and changes nothing: the caller looks for rows that can be, in a shorter step.
  *
@@ -110,6 +159,8 @@ double tac_instant_enough(const struct tac_instant *in, double most)
  * row; a support takes no more than what forces give in half a step, and the next step takes what it leaves. */
 static enum tac_err solve(struct tac_instant *in, bool support)
 {
+    enum tac_err err;
+    bool solved;
     struct tac_bounded *p = &in->problem;
     double most = 0;
     for (size_t k = 0; k < p->columns; k++)
@@ -122,21 +173,14 @@ static enum tac_err solve(struct tac_instant *in, bool support)
                                                            : PER_ROW * (int64_t)p->columns);
     if (in->turns)
         p->patience = PATIENCE_OF_TURNS + (int64_t)p->columns / 2;
-    const int64_t before = p->iterations;
-    bool solved;
-    if (in->deal.together && p->columns > in->deal.limit) {
-        const enum tac_err err = tac_bounded_solve_together(in->ctx, p, &in->deal.share, &solved);
-        if (err)
-            return err;
-    } else
-        solved = tac_bounded_solve(p);
-    in->iterations += p->iterations - before;
+    TAC_TRY(solve_by_both(in, &solved));
     if (!solved) {
         in->unsolved = in->unsolved > (int64_t)p->columns ? in->unsolved : (int64_t)p->columns;
         memset(p->y, 0, p->columns * sizeof *p->y);
         memset(p->w, 0, 4 * p->bodies * sizeof *p->w);
     }
-    return TAC_OK;
+done:
+    return err;
 }
 
 enum tac_err tac_instant_solve(struct tac_instant *in, const uint32_t *list, size_t n, const double *v, double times,
@@ -651,6 +695,10 @@ static enum tac_err support_island(struct tac_instant *in, size_t i, bool again)
     const uint32_t *list = in->all.order + in->all.begin[i];
     const size_t n = in->all.begin[i + 1] - in->all.begin[i];
     bool settled = false;
+    if (!again && in->keeps && tac_kept_has(in, list, n)) {
+        tac_kept_restore(in, list, n);
+        return TAC_OK;
+    }
     choose_slack(in, list, n);
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
@@ -687,7 +735,16 @@ static enum tac_err support_again(struct tac_instant *in, size_t i)
 
 enum tac_err tac_instant_support(struct tac_instant *in, bool again)
 {
-    return tac_instant_each(in, again ? support_again : support_first);
+    enum tac_err err;
+    if (again)
+        return tac_instant_each(in, support_again);
+    if (in->keeps)
+        tac_kept_begin(in);
+    TAC_TRY(tac_instant_each(in, support_first));
+    if (in->keeps)
+        tac_kept_store(in);
+done:
+    return err;
 }
 
 /* The impulses of rows that are elastic and without friction. */

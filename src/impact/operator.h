@@ -15,7 +15,7 @@
 #ifndef TACTUS_IMPACT_OPERATOR_H
 #define TACTUS_IMPACT_OPERATOR_H
 
-#include "impact/bounded.h"
+#include "impact/bounded/interior.h"
 #include "impact/islands.h"
 #include <tactus/scene.h>
 
@@ -38,10 +38,20 @@ struct tac_spread {
     double *y;        /* owned, (rows): impulses */
 };
 
+/* The rows of the last support of the present part of a step, with what went into it and came out (kept.c). */
+struct tac_kept_support {
+    size_t count, row_capacity, body_capacity; /* count: of `row`; 0: nothing is kept */
+    struct tac_kept_row *row;                  /* owned, ascending by key */
+    int32_t *of;                               /* owned, (rows): in `row`, or -1 */
+    double *before;                            /* owned, (bodies, 3): velocities before the support */
+};
+
 struct tac_instant {
     struct tac_ctx *ctx; /* borrowed */
     bool dealt;          /* calls are collective, and all ranks have the same rows and velocities */
+    bool keeps;          /* rows ascend by key, and one with the same key is the same until kept.count is set to 0 */
     struct tac_impact_settings rule;
+    size_t large; /* an interior point helps in problems of more columns; 0: more than usual (operator.c) */
     size_t bodies, rows;
     double *v;                  /* borrowed, (bodies, 3): times the root of mass */
     struct tac_impact_row *row; /* borrowed, (rows) */
@@ -64,7 +74,9 @@ struct tac_instant {
     struct tac_islands all, part; /* of all rows; of the rows that are violated */
     struct tac_deal deal;
     struct tac_spread spread;
+    struct tac_kept_support kept;
     struct tac_bounded problem;
+    struct tac_interior interior;
     size_t body_capacity, row_capacity;
     int32_t *local;         /* (bodies): number in the problem, or -1 */
     int32_t *global;        /* (bodies): the reverse */
@@ -140,6 +152,15 @@ enum tac_err tac_instant_stop(struct tac_instant *in, const uint32_t *list, size
 enum tac_err tac_instant_slow_down(struct tac_instant *in, const uint32_t *list, size_t n);
 enum tac_err tac_spread_make(struct tac_ctx *ctx, struct tac_spread *s, size_t bodies, size_t rows);
 void tac_spread_free(struct tac_spread *s);
+
+/* kept.c. Local. begin: before a support of all islands, finds which rows are kept. has: has the island been solved
+ * from these velocities? restore: gives it that result. store: keeps the results of all islands. */
+enum tac_err tac_kept_make(struct tac_ctx *ctx, struct tac_kept_support *kept, size_t bodies, size_t rows);
+void tac_kept_free(struct tac_kept_support *kept);
+void tac_kept_begin(struct tac_instant *in);
+bool tac_kept_has(const struct tac_instant *in, const uint32_t *list, size_t n);
+void tac_kept_restore(struct tac_instant *in, const uint32_t *list, size_t n);
+void tac_kept_store(struct tac_instant *in);
 
 /* Local. The other operators, of island i (others.c). Impulses go to in->first. */
 enum tac_err tac_instant_strike_otherwise(struct tac_instant *in, size_t i);

@@ -1,12 +1,13 @@
 /* Islands with bodies that turn are solved by all ranks together where TACTUS_TEST_GIANT says so, with the bits of one
- * rank. Without ranks that share it, a problem of all ranks would go to none of them. */
+ * rank; also those that an interior point helps to solve. Without ranks that share it, a problem of all ranks would go
+ * to none of them. */
 #include "check.h"
 #include "impact/operator.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOXES = 6, POINTS = 4, BODIES = 2 * BOXES, ROWS = BOXES * POINTS };
+enum { BOXES = 24, POINTS = 4, BODIES = 2 * BOXES, ROWS = BOXES * POINTS };
 
 /* Box k stands with its corners on the one below, or on the floor. */
 static void make_row(struct tac_impact_row *row, int k, int corner)
@@ -28,11 +29,13 @@ static void make_row(struct tac_impact_row *row, int k, int corner)
     tac_row_aim(row);
 }
 
-/* Impact and support of a tower that falls and leans; sets its velocities. */
-static void work(struct tac_ctx *ctx, double *v, size_t *columns, bool *deep)
+/* Impact and support of a tower that falls and leans; sets its velocities. large: an interior point helps in problems
+ * of more columns. */
+static void work(struct tac_ctx *ctx, double *v, size_t large, size_t *columns, bool *deep)
 {
     static struct tac_impact_row row[ROWS];
-    struct tac_instant in = {.ctx = ctx, .dealt = true, .bodies = BODIES, .v = v, .rows = ROWS, .row = row};
+    struct tac_instant in = {
+        .ctx = ctx, .dealt = true, .large = large, .bodies = BODIES, .v = v, .rows = ROWS, .row = row};
     in.rule =
         (struct tac_impact_settings){.kind = TAC_IMPACT_REFLECTIONS, .tolerance = 1e-10, .passes = 4, .most = 1000};
     for (int k = 0; k < BOXES; k++)
@@ -45,6 +48,8 @@ static void work(struct tac_ctx *ctx, double *v, size_t *columns, bool *deep)
               tac_instant_support(&in, false) == TAC_OK,
           "%s", ctx->error);
     CHECK(in.unsolved == 0, "unsolved: %d", (int)in.unsolved);
+    CHECK((in.interior.factors > 0) == (large == 5), "more than %zu columns: %d factors", large,
+          (int)in.interior.factors);
     *columns = in.deal.share.columns;
     *deep = in.deal.share.deep;
     tac_instant_free(&in);
@@ -60,12 +65,14 @@ int main(int argc, char **argv)
     setenv("TACTUS_TEST_GIANT", "5", 1);
     tac_ctx_init(&alone, MPI_COMM_SELF);
     tac_ctx_init(&all, MPI_COMM_WORLD);
-    work(&alone, one, &columns, &deep);
-    CHECK(columns == 0, "one rank solves %zu columns in parts", columns);
-    work(&all, together, &columns, &deep);
-    if (all.size > 1)
-        CHECK(columns > 0 && deep, "%d ranks: %zu columns of a share, which turn: %d", all.size, columns, deep);
-    CHECK(memcmp(one, together, sizeof one) == 0, "other bits on %d ranks", all.size);
+    for (size_t large = 5; large <= 500; large += 495) {
+        work(&alone, one, large, &columns, &deep);
+        CHECK(columns == 0, "one rank solves %zu columns in parts", columns);
+        work(&all, together, large, &columns, &deep);
+        if (all.size > 1)
+            CHECK(columns > 0 && deep, "%d ranks: %zu columns of a share, which turn: %d", all.size, columns, deep);
+        CHECK(memcmp(one, together, sizeof one) == 0, "other bits on %d ranks", all.size);
+    }
     MPI_Finalize();
     return check_result();
 }

@@ -41,10 +41,12 @@ struct tac_bounded {
     double tolerance;              /* of the projected gradient, largest component */
     double enough;                 /* likewise, after `patience` iterations */
     int64_t patience;
-    int64_t iterations;            /* of all solves so far */
-    bool coarse;                   /* gradients need no more accuracy than directions */
-    bool rough;                    /* the last one ended at `enough` */
-    double step;                   /* of an expansion */
+    int64_t most;       /* after so many iterations it ends, and leaves the rest to another method; 0: never */
+    bool left;          /* the last one has done so */
+    int64_t iterations; /* of all solves so far */
+    bool coarse;        /* gradients need no more accuracy than directions */
+    bool rough;         /* the last one ended at `enough` */
+    double step;        /* of an expansion */
     struct tac_bounded_team *team; /* borrowed; NULL: one rank has the whole problem, and finds step and deep */
     bool deep;                     /* a column acts on more than its first two bodies */
 

@@ -1,5 +1,5 @@
 /* bounded.c: MPRGP with lower and upper bounds. */
-#include "impact/bounded.h"
+#include "impact/bounded/bounded.h"
 #include "base/evenly.h"
 #include "base/exchange.h"
 #include <math.h>
@@ -241,8 +241,9 @@ static bool iterate(struct tac_bounded *p, double error, size_t columns)
 {
     const int64_t most = 20 * (int64_t)columns + 2000;
     for (int64_t round = 0; error > allowed(p, round); round++) {
-        if (round >= most)
-            return false;
+        p->left = p->most > 0 && round == p->most;
+        if (round >= most || p->left)
+            return p->left;
         p->iterations++;
         double length = NAN;
         if (p->square_of_chopped <= p->reduced_free)
@@ -272,7 +273,7 @@ double tac_bounded_step(struct tac_bounded *p)
 bool tac_bounded_solve(struct tac_bounded *p)
 {
     size_t columns = p->columns;
-    p->rough = false;
+    p->rough = p->left = false;
     tac_bounded_list(p);
     tac_bounded_move(p, 0, p->b);
     if (p->team != NULL)

@@ -6,7 +6,7 @@
  * pieces may be with up to four ranks.
  */
 #include "base/exchange.h"
-#include "impact/bounded.h"
+#include "impact/bounded/bounded.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +131,7 @@ static void fill_share(const struct cut *cut, const struct tac_bounded *p, struc
     share->enough = p->enough;
     share->coarse = p->coarse;
     share->patience = p->patience;
+    share->most = p->most;
     share->iterations = p->iterations;
     share->step = p->step;
     share->deep = p->deep;
@@ -151,6 +152,7 @@ static enum tac_err gather(const struct cut *cut, const struct tac_bounded *shar
         p->y[k] = cut->message[next[cut->owner[first_body(&p->column[k])]]++];
     p->iterations = share->iterations;
     p->rough = share->rough;
+    p->left = share->left;
     return TAC_OK;
 }
 

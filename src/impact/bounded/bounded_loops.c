@@ -1,7 +1,7 @@
 /* bounded_loops.c: the loops of MPRGP over columns and bodies, four numbers side by side. */
 #include "base/evenly.h"
 #include "base/evenly_four.h"
-#include "impact/bounded.h"
+#include "impact/bounded/bounded.h"
 #include <math.h>
 #include <string.h>
 #include <tactus/math.h>
