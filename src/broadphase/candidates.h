@@ -148,9 +148,8 @@ struct tac_remote_primitives {
     struct tac_box *around;    /* owned, (near, above) */
     uint8_t *marked;           /* owned, one per remote primitive: in a repair, 1: it has a leaver */
     size_t marked_capacity;
-    uint8_t *mover;   /* owned, (bodies): 1: some of this rank's primitives of the body are movers */
-    bool fresh;       /* some are new: the trees must be built */
-    bool movers_only; /* as view->movers_only when the groups were made */
+    uint8_t *mover; /* owned, (bodies): 1: some of this rank's primitives of the body are movers */
+    bool fresh;     /* some are new: the trees must be built */
     /* work for other ranks since the last list or repair: primitives that were looked at, and tests against published
      * boxes */
     int64_t looked, tests;

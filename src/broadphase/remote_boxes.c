@@ -160,7 +160,7 @@ enum tac_err tac_remote_lay(struct tac_view *view, struct tac_candidates *c, str
     if (c->remote.mine == NULL)
         TAC_TRY(make_room(view, c));
     struct tac_box *mine = c->remote.mine;
-    if (c->builds % REGROUP == 0 || c->remote.movers_only != view->movers_only)
+    if (c->builds % REGROUP == 0)
         TAC_TRY(tac_remote_group(view, c));
     for (int k = 0; k < c->remote.boxes; k++)
         tac_box_empty(&mine[k]);

@@ -88,7 +88,6 @@ enum tac_err tac_remote_group(struct tac_view *view, struct tac_candidates *c)
     struct place *place = NULL;
     const int32_t n = c->primitive_begin[c->body_count];
     int32_t moving = 0;
-    c->remote.movers_only = view->movers_only;
     if (c->remote.group == NULL)
         TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *c->remote.group, &c->remote.group));
     TAC_TRY(tac_alloc(view->ctx, (size_t)n, sizeof *place, &place));

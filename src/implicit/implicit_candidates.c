@@ -13,22 +13,14 @@
 /* In units of the thickness. tac_advance_safely() stops no pair at a distance of more than 1.1 thicknesses. */
 static const double MARGIN = 1.125;
 
-/* A pair that was found. */
-struct found {
-    uint64_t key;
-    tac_lid v[4];
-    double radius, thickness; /* m */
-};
-
 struct tac_implicit_search {
     struct tac_view view; /* of the simulation, for the broad phase; it refers to the next two */
     struct tac_vertex_state state;
     struct tac_scripts scripts;
     struct tac_along *along; /* owned */
     int rough;               /* of the barriers: of tests */
-    bool never_free;         /* some vertices of the scene are never free */
     size_t count, capacity;
-    struct found *found; /* owned: of a list in the making */
+    struct tac_implicit_found *found; /* owned: of a list in the making */
     size_t order_capacity;
     struct tac_implicit_place
         *order; /* owned: of all found pairs by their keys, and the same space again for sorting */
@@ -64,7 +56,8 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
     for (tac_lid v = 0; v < sim->owned; v++)
         never_free |= !sim->scene->mesh->ever_free[v];
     TAC_TRY(tac_over_ranks(sim->ctx, &never_free, 1, MPI_INT, MPI_MAX));
-    s->never_free = never_free;
+    /* The owners of vertices that are never free get their pairs from others (implicit_pairs.c). */
+    s->view.movers_only = sim->halo != NULL && never_free;
     TAC_TRY(tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along));
 done:
     return err;
@@ -117,22 +110,27 @@ void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value)
         (struct tac_descent){length[1], length[2], value[3] != 0, (int)value[4], (int)value[5]};
 }
 
+static enum tac_err take_found(struct tac_implicit *sim, const struct tac_implicit_found *found)
+{
+    enum tac_err err;
+    struct tac_implicit_search *s = sim->search;
+    TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
+    s->found[s->count++] = *found;
+done:
+    return err;
+}
+
 /* context: the simulation; a tac_take_pair. */
 static enum tac_err take(void *context, const struct tac_found_pair *pair)
 {
-    enum tac_err err = TAC_OK;
     struct tac_implicit *sim = context;
-    struct tac_implicit_search *s = sim->search;
     if (!(pair->thickness > 0) || !(pair->wait <= 1)) /* the pair never acts, or coordinates are not finite */
         return TAC_OK;
-    TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
-    struct found *f = &s->found[s->count++];
-    f->key = tac_pair_key(pair->type, pair->id[0], pair->id[1]);
-    memcpy(f->v, pair->v, sizeof f->v);
-    f->radius = pair->radius;
-    f->thickness = pair->thickness;
-done:
-    return err;
+    struct tac_implicit_found f = {.key = tac_pair_key(pair->type, pair->id[0], pair->id[1]),
+                                   .radius = pair->radius,
+                                   .thickness = pair->thickness};
+    memcpy(f.v, pair->v, sizeof f.v);
+    return take_found(sim, &f);
 }
 
 /* A radix sort from the last digit to the first, of the digits in which keys differ. */
@@ -184,7 +182,8 @@ bool tac_implicit_counts_pair(const struct tac_implicit *sim, const tac_lid *v, 
 }
 
 /* Computes the terms of a pair. */
-static void write_pair(const struct tac_implicit *sim, const struct found *found, struct tac_implicit_pair *p)
+static void write_pair(const struct tac_implicit *sim, const struct tac_implicit_found *found,
+                       struct tac_implicit_pair *p)
 {
     const enum tac_pair_type type = tac_key_type(found->key);
     *p = (struct tac_implicit_pair){.key = found->key,
@@ -243,9 +242,11 @@ static enum tac_err make_list(struct tac_implicit *sim, const double *x, const d
     struct tac_implicit_search *s = sim->search;
     s->count = sim->contact.pair_count = 0;
     sim->contact.touch_of = NULL;
-    sim->contact.movers_only = s->view.movers_only = sim->halo != NULL && s->never_free && !(sim->newton.pull > 0);
+    sim->contact.movers_only = s->view.movers_only && !(sim->newton.pull > 0);
     sim->books.counters.candidate_builds++;
     TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* this call may reallocate x and p */
+    if (s->view.movers_only && !sim->contact.movers_only)
+        TAC_TRY(tac_implicit_pairs_send(sim, s->found, s->count, take_found));
     if (sim->halo != NULL)
         mark_ghosts(sim);
     TAC_TRY(tac_implicit_ghosts_keep(sim));

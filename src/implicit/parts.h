@@ -130,6 +130,18 @@ enum tac_err tac_implicit_accept(struct tac_implicit *sim);
  * after. */
 enum tac_err tac_implicit_search_line(struct tac_implicit *sim, double *value, double *size);
 
+/* A pair that was found. */
+struct tac_implicit_found {
+    uint64_t key;
+    tac_lid v[4];
+    double radius, thickness; /* m */
+};
+/* implicit_pairs.c. Collective. found (count): all pairs with a vertex of this rank that is free at some time. Sends
+ * each to the owners of its other vertices who have not found it themselves, and calls `take` for each that came;
+ * ghosts of their vertices are made. */
+enum tac_err tac_implicit_pairs_send(struct tac_implicit *sim, const struct tac_implicit_found *found, size_t count,
+                                     enum tac_err (*take)(struct tac_implicit *, const struct tac_implicit_found *));
+
 /* A place in a list, by the key of a pair. */
 struct tac_implicit_place {
     uint64_t key;
