@@ -2,14 +2,14 @@
  *
  * A step solves its support again whenever a pair has joined the rows, or a row has been corrected, and most islands
  * have not changed since. So the rows of the last support are kept with what went into it and what came out. An island
- * of the same rows, with the same velocities before, gets the same result, to the last bit. */
+ * of the same rows, with the same velocities before, gets the same result, to the last bit. Rows are only added within
+ * a part of a step, so an island without a new row has the rows that it had. */
 #include "impact/operator.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct tac_kept_row {
     uint64_t key;
-    size_t island, rows; /* its island, and how many rows that had */
     double r, from[TAC_COLUMN_BODIES][3];
     double lambda, slide[2], tangent[2][3], to[TAC_COLUMN_BODIES][3];
     bool rubs;
@@ -60,7 +60,7 @@ bool tac_kept_has(const struct tac_instant *in, const uint32_t *list, size_t n)
     for (size_t e = 0; e < n; e++) {
         const struct tac_impact_row *row = &in->row[list[e]];
         const struct tac_kept_row *kept = &k->row[k->of[list[e]] >= 0 ? k->of[list[e]] : 0];
-        if (k->of[list[e]] < 0 || kept->rows != n || kept->island != k->row[k->of[list[0]]].island || kept->r != row->r)
+        if (k->of[list[e]] < 0 || kept->r != row->r)
             return false;
         for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (body_of(row, i) >= 0 &&
@@ -90,22 +90,16 @@ void tac_kept_store(struct tac_instant *in)
 {
     struct tac_kept_support *k = &in->kept;
     k->count = in->unsolved == 0 ? in->rows : 0;
-    for (size_t i = 0; i < in->all.count; i++)
-        for (size_t e = in->all.begin[i]; e < in->all.begin[i + 1]; e++) {
-            const struct tac_impact_row *row = &in->row[in->all.order[e]];
-            struct tac_kept_row *kept = &k->row[in->all.order[e]];
-            *kept = (struct tac_kept_row){.key = row->key,
-                                          .island = i,
-                                          .rows = in->all.begin[i + 1] - in->all.begin[i],
-                                          .r = row->r,
-                                          .lambda = row->lambda,
-                                          .rubs = row->rubs};
-            memcpy(kept->slide, row->slide, sizeof kept->slide);
-            memcpy(kept->tangent, row->tangent, sizeof kept->tangent);
-            for (int b = 0; b < TAC_COLUMN_BODIES; b++)
-                if (body_of(row, b) >= 0) {
-                    memcpy(kept->from[b], &k->before[3 * (size_t)body_of(row, b)], sizeof kept->from[b]);
-                    memcpy(kept->to[b], &in->v[3 * (size_t)body_of(row, b)], sizeof kept->to[b]);
-                }
-        }
+    for (size_t r = 0; r < in->rows; r++) {
+        const struct tac_impact_row *row = &in->row[r];
+        struct tac_kept_row *kept = &k->row[r];
+        *kept = (struct tac_kept_row){.key = row->key, .r = row->r, .lambda = row->lambda, .rubs = row->rubs};
+        memcpy(kept->slide, row->slide, sizeof kept->slide);
+        memcpy(kept->tangent, row->tangent, sizeof kept->tangent);
+        for (int b = 0; b < TAC_COLUMN_BODIES; b++)
+            if (body_of(row, b) >= 0) {
+                memcpy(kept->from[b], &k->before[3 * (size_t)body_of(row, b)], sizeof kept->from[b]);
+                memcpy(kept->to[b], &in->v[3 * (size_t)body_of(row, b)], sizeof kept->to[b]);
+            }
+    }
 }

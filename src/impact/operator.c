@@ -19,6 +19,7 @@ enum {
     PER_ROW = 5,
     MANY = 400,
     LARGE = 4000,
+    LARGE_OF_TURNS = 1000,
     FIRST = 100
 };
 
@@ -137,8 +138,9 @@ static enum tac_err solve_by_both(struct tac_instant *in, bool *solved)
 {
     enum tac_err err;
     struct tac_bounded *p = &in->problem;
+    const size_t large = in->large > 0 ? in->large : in->turns ? LARGE_OF_TURNS : LARGE;
     bool found;
-    p->most = in->lossy && p->columns > (in->large > 0 ? in->large : LARGE) ? FIRST : 0;
+    p->most = in->lossy && p->columns > large ? FIRST : 0;
     TAC_TRY(solve_by_gradients(in, solved));
     if (!p->left)
         goto done;

@@ -371,6 +371,63 @@ static void test_parts(void)
     CHECK(tac_even_largest((double[3]){1, NAN, 1}, b, 3) == INFINITY, "nan");
 }
 
+/* Two piles of three balls. Ball 5 is pushed to the side. */
+static void make_piles(double push)
+{
+    begin(6, TAC_IMPACT_REFLECTIONS, 1000);
+    in.keeps = true;
+    in.fastest = 2;
+    for (int b = 0; b < 6; b++) {
+        touch(b, b % 3 == 0 ? -1 : b - 1, .3, 1, 0, .5, .3);
+        v[3 * b + 1] = -1;
+    }
+    v[15] = push;
+    for (size_t k = 0; k < in.rows; k++)
+        row[k].key = 10 * k;
+}
+
+static void support(void)
+{
+    in.iterations = 0;
+    CHECK(tac_instant_islands(&in) == TAC_OK && tac_instant_support(&in, false) == TAC_OK, "%s", ctx.error);
+}
+
+/* A support of islands that have not changed is not solved again: the second pile has a row more, then another
+ * velocity, and then a row that is corrected. The results are those of an instant that remembers nothing. */
+static void test_kept(void)
+{
+    for (int change = 0; change < 4; change++) {
+        double kept[18], impulse[7];
+        int64_t work = 0;
+        make_piles(.5);
+        support();
+        for (int again = 0; again < 2; again++) {
+            const double push = change == 2 ? .7 : .5;
+            if (again > 0) /* an instant without a past */
+                make_piles(push);
+            for (int b = 0; b < 6; b++)
+                memcpy(&v[3 * b], (double[3]){b == 5 ? push : 0, -1, 0}, 3 * sizeof *v);
+            if (change == 1) {
+                touch(5, 3, -.2, 1, 0, .5, .3);
+                row[in.rows - 1].key = 1000;
+            }
+            row[4].r = change == 3 ? .2 : 0;
+            support();
+            if (again == 0) {
+                work = in.iterations;
+                memcpy(kept, v, sizeof kept);
+                for (size_t k = 0; k < in.rows; k++)
+                    impulse[k] = row[k].lambda + 3 * row[k].slide[0];
+            }
+        }
+        CHECK(change == 0 ? work == 0 : work > 0 && work < in.iterations, "change %d: %d of %d iterations", change,
+              (int)work, (int)in.iterations);
+        CHECK(memcmp(kept, v, sizeof kept) == 0, "change %d: other velocities", change);
+        for (size_t k = 0; k < in.rows; k++)
+            CHECK(impulse[k] == row[k].lambda + 3 * row[k].slide[0], "change %d: row %zu", change, k);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -387,6 +444,7 @@ int main(int argc, char **argv)
     test_heap();
     test_unsolved();
     test_support();
+    test_kept();
     test_faces();
     tac_instant_free(&in);
     MPI_Finalize();
