@@ -215,6 +215,7 @@ def heap(words):
     for name in ("rounds", "reflections", "rows", "island", "iterations", "corrections", "halvings", "seconds_candidates", "seconds_operator", "seconds"):
         print("        %-20s mean %10.5g   most %10.5g" % (name, run.mean(name), run.most(name)))
     print("        defect %.3g J of %.3g J" % (max(abs(row["defect"]) for row in run.energy), run.energy[0]["total"]))
+    print("        kinetic energy at the end %.3g J" % run.energy[-1]["kinetic"])
 
 
 def main():
