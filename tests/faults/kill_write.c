@@ -1,5 +1,5 @@
 /* kill_write.c: a library to be loaded before all others (LD_PRELOAD) that kills the process at a chosen change of a
- * chosen file, whoever makes it: the program, HDF5 or MPI-IO.
+ * chosen file, whoever makes it: the program or HDF5.
  *
  * Counted are writes, truncations, and new, changed and removed names, of files whose name matches.  Environment:
  *
