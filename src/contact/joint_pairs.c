@@ -63,8 +63,7 @@ static double count_pulling(const struct tac_model *m, enum tac_pair_type type, 
     return fmax(8, m->valence[v[0]] + (m->valence[v[1]] > other ? m->valence[v[1]] : other));
 }
 
-/* The inverse mass, 1/kg, against which a pair works. */
-static double inverse_mass(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
+double tac_joint_inverse_mass(const struct tac_model *m, enum tac_pair_type type, const tac_lid *v)
 {
     return m->w_ever[v[0]] + fmax(m->w_ever[v[1]], m->w_ever[v[type == TAC_PAIR_SLIDE ? 2 : 1]]);
 }
@@ -104,7 +103,7 @@ enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *m, 
             const enum tac_pair_type type = tac_joint_pair(s, i, p, v);
             if (!is_here(type, v))
                 continue;
-            const double h_s = tac_period_bound(m, inverse_mass(m, type, v), count_pulling(m, type, v),
+            const double h_s = tac_period_bound(m, tac_joint_inverse_mass(m, type, v), count_pulling(m, type, v),
                                                 s->settings->joint[i].stiffness);
             tightest = -h_s > most[1] ? i : tightest;
             most[0] = fmax(most[0], h_s);

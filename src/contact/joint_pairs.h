@@ -21,6 +21,9 @@ static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joi
  * -1: it is not on this rank, or unused. Returns the type. */
 enum tac_pair_type tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, tac_lid v[4]);
 
+/* Local. The inverse mass against which a pair works at most, 1/kg. */
+double tac_joint_inverse_mass(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);
+
 /* Collective. Computes bounds of h(1) over all pairs of joints, s. Refuses (TAC_ERR_INPUT) a joint whose first layer
  * needs a period under 2^12 quanta, unless the integrator has no clocks. */
 enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *model, double *longest_s,

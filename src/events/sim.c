@@ -384,8 +384,10 @@ static void say_stuck(struct tac_sim *sim, const struct stuck *s)
         tac_fail(
             sim->ctx, TAC_ERR_RUN,
             "the scene cannot go on at t = %.9g s: %s near (%.6g, %.6g, %.6g) through all %d layers of its limit; make "
-            "the material's limit larger, slow what pulls at it, or make %s",
+            "%s larger, slow what pulls at it, or make %s",
             tac_state_seconds(&sim->state, s->t), what, s->at[0], s->at[1], s->at[2], s->pair->form.bottom,
+            tac_pair_is_joint((enum tac_pair_type)s->pair->type) ? "the joint's slack or stiffness"
+                                                                 : "the material's limit",
             name_remedy(sim, s));
         return;
     }

@@ -140,9 +140,10 @@ static enum tac_err describe_joints(struct tac_ctx *ctx, const struct tac_scene 
         for (int p = 0; p < joint->pairs; p++) {
             tac_lid v[4];
             struct tac_form form;
-            tac_model_form(model, tac_joint_pair(scene, i, p, v), v, &form);
+            const enum tac_pair_type type = tac_joint_pair(scene, i, p, v);
+            tac_model_form(model, type, v, &form);
             h_s = fmin(h_s, form.h_s);
-            w = fmax(w, model->w_ever[v[0]] + model->w_ever[v[1]]);
+            w = fmax(w, tac_joint_inverse_mass(model, type, v));
         }
         const double period = (double)tac_clock_period(scene, h_s) * scene->settings->quantum_s;
         tac_json_append(&list, json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:o}", "name", joint->name, "kind",

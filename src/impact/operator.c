@@ -147,7 +147,7 @@ static enum tac_err solve_by_both(struct tac_instant *in, bool *solved)
     err = tac_interior_solve(in->ctx, &in->interior, p, in->turns ? INTERIOR_OF_TURNS : INTERIOR, &found);
     TAC_TRY(in->deal.together ? tac_agree(in->ctx, err) : err);
     p->most = 0;
-    if (!in->turns)
+    if (found && !in->turns)
         p->patience = 1;
     TAC_TRY(solve_by_gradients(in, solved));
 done:

@@ -130,21 +130,26 @@ done:
 
 /* What measure() collects of the scene. */
 struct extent {
-    double lo[3], minus_hi[3], thin[2]; /* the least of all; thin: least radius of what moves; of all */
+    double lo[3], minus_hi[3]; /* the least of all but the points of joints, which may be far from what they join */
+    double minus_far;          /* no coordinate of any vertex is larger */
+    double thin[2];            /* least radius of what moves; of all */
 };
 
 static enum tac_err extend(struct tac_implicit *sim, struct extent *e, struct tac_accum *mass, int64_t *heavy)
 {
     enum tac_err err;
     const struct tac_local_mesh *mesh = sim->scene->mesh;
-    *e = (struct extent){{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    *e = (struct extent){{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}, 0, {INFINITY, INFINITY}};
     for (tac_lid v = 0; v < sim->owned; v++) {
         const double radius = sim->scene->settings->body[mesh->vertex_body[v]].radius;
         e->thin[1] = fmin(e->thin[1], radius);
         e->thin[0] = mesh->ever_free[v] ? fmin(e->thin[0], radius) : e->thin[0];
+        const bool counts = !tac_rigid_is_anchor(sim, v);
         for (int k = 0; k < 3; k++) {
-            e->lo[k] = fmin(e->lo[k], mesh->x[3 * (size_t)v + (size_t)k]);
-            e->minus_hi[k] = fmin(e->minus_hi[k], -mesh->x[3 * (size_t)v + (size_t)k]);
+            const double x = mesh->x[3 * (size_t)v + (size_t)k];
+            e->minus_far = fmin(e->minus_far, -fabs(x));
+            e->lo[k] = counts ? fmin(e->lo[k], x) : e->lo[k];
+            e->minus_hi[k] = counts ? fmin(e->minus_hi[k], -x) : e->minus_hi[k];
         }
         if (mesh->ever_free[v] && tac_implicit_rigid_of(sim, v) < 0) {
             tac_accum_add(mass, mesh->mass[v]);
@@ -177,9 +182,7 @@ static enum tac_err measure(struct tac_implicit *sim)
     sim->scale.diagonal_m = sqrt(tac_dot(r, r));
     if (!(sim->scale.diagonal_m > 0)) /* a single particle */
         sim->scale.diagonal_m = 1;
-    sim->scale.size_m = sim->scale.diagonal_m;
-    for (int k = 0; k < 3; k++)
-        sim->scale.size_m = fmax(sim->scale.size_m, fmax(fabs(e.lo[k]), fabs(e.minus_hi[k])));
+    sim->scale.size_m = fmax(sim->scale.diagonal_m, -e.minus_far);
     sim->scale.mean_mass = heavy > 0 ? tac_accum_value(&mass) / (double)heavy : 1;
     sim->scale.radius = heavy > 0 ? e.thin[0] + e.thin[1] : 0;
     sim->scale.h = s->step_s;

@@ -37,13 +37,16 @@ static bool may_be_flat(const struct tac_settings *s, tac_lid b)
 }
 
 /* The trajectory generations in which steps changed last (docs/reference/compatibility.md): all of the implicit
- * integrator; those of the asynchronous one in scenes with flat parts, and with rigid bodies. */
-enum { IMPLICIT = 4, FLAT_PARTS = 5, RIGID = 6 };
+ * integrator, with joints later than without; those of the asynchronous one in scenes with flat parts, and with rigid
+ * bodies. */
+enum { IMPLICIT = 4, IMPLICIT_JOINTS = 6, FLAT_PARTS = 5, RIGID = 6 };
 
 static int64_t implicit_changed_last(const json_t *scene)
 {
     const json_t *kind = json_object_get(json_object_get(scene, "integrator"), "kind");
-    return json_is_string(kind) && strcmp(json_string_value(kind), "implicit") == 0 ? IMPLICIT : 0;
+    if (!json_is_string(kind) || strcmp(json_string_value(kind), "implicit") != 0)
+        return 0;
+    return json_array_size(json_object_get(scene, "joints")) > 0 ? IMPLICIT_JOINTS : IMPLICIT;
 }
 
 static int64_t asynchronous_changed_last(const struct tac_settings *s)

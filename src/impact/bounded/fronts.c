@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { BLOCK = 16, PAD = 8 }; /* columns that are eliminated together; numbers that loops may read past an end */
+#define MOST_NUMBERS ((size_t)1 << 27) /* of a factor and of what fronts leave */
 
 static size_t padded(size_t n)
 {
@@ -127,6 +128,9 @@ static enum tac_err make_numbers(struct tac_ctx *ctx, struct tac_fronts *f)
         square = square_of(f, t) > square ? square_of(f, t) : square;
         longest = rows > longest ? rows : longest;
     }
+    f->too_large = panel + most + square > MOST_NUMBERS;
+    if (f->too_large)
+        return TAC_OK;
     TAC_TRY(tac_grow(ctx, &f->panel, &f->panel_capacity, panel + PAD, sizeof *f->panel));
     TAC_TRY(tac_grow(ctx, &f->stack, &f->stack_capacity, most + PAD, sizeof *f->stack));
     TAC_TRY(tac_grow(ctx, &f->square, &f->square_capacity, square + PAD, sizeof *f->square));

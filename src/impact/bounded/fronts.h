@@ -26,6 +26,8 @@ struct tac_front {
 
 struct tac_fronts {
     struct tac_dissection cut;
+    bool too_large; /* the factor would have more than 2^27 numbers (1 GiB), which no problem in a plane of a million
+                       bodies needs; there is none */
     size_t bodies;
     size_t dim, axis[3]; /* the axes along which some column acts */
     struct tac_front *front;
@@ -42,7 +44,7 @@ struct tac_fronts {
         inverse_capacity, stack_capacity, square_capacity, space_capacity;
 };
 
-/* Local. Plans the factor. */
+/* Local. Plans the factor, and sets f->too_large. It follows from the problem alone, so that all ranks do the same. */
 enum tac_err tac_fronts_plan(struct tac_ctx *ctx, struct tac_fronts *f, const struct tac_bounded *p);
 /* Local. Makes the factor; weight: D, (columns), not negative. Returns false if rounding has made it no factor. */
 bool tac_fronts_factor(struct tac_fronts *f, const struct tac_bounded *p, const double *weight);

@@ -10,14 +10,15 @@ static const double NEAREST = .01;   /* a step goes to so much of the distance f
 static const double PROXIMAL = 1e-4; /* of the accuracy: impulses that no velocity feels stay small */
 static const double STARTING = 1e-2; /* of the largest b, squared: the products of a start from other impulses */
 static const double SPREAD = 10;     /* products are brought to within this factor of their mean */
+static const double USEFUL = 1e-3;   /* of the largest b: what is off by no more is a good start, though not solved */
 static const double ROUNDED = .01;   /* a distance under this part of its multiplier counts as none */
 
 static enum tac_err make_room(struct tac_ctx *ctx, struct tac_interior *in, size_t columns)
 {
     enum tac_err err = TAC_OK;
-    double **const array[] = {&in->low,       &in->high,   &in->z_low,    &in->z_high,   &in->residual, &in->weight,
-                              &in->c_low,     &in->c_high, &in->right,    &in->seen,     &in->step.y,   &in->step.low,
-                              &in->step.high, &in->more.y, &in->more.low, &in->more.high};
+    double **const array[] = {&in->low,       &in->high,   &in->z_low,    &in->z_high,    &in->residual, &in->weight,
+                              &in->c_low,     &in->c_high, &in->right,    &in->seen,      &in->step.y,   &in->step.low,
+                              &in->step.high, &in->more.y, &in->more.low, &in->more.high, &in->kept};
     size_t has = in->capacity;
     for (size_t k = 0; k < sizeof array / sizeof *array; k++, has = in->capacity)
         TAC_TRY(tac_grow(ctx, array[k], &has, columns + 4, sizeof **array[k]));
@@ -29,9 +30,9 @@ done:
 
 void tac_interior_free(struct tac_interior *in)
 {
-    void *const owned[] = {in->bounds,   in->low,       in->high,   in->z_low,    in->z_high,   in->residual,
-                           in->weight,   in->c_low,     in->c_high, in->right,    in->seen,     in->step.y,
-                           in->step.low, in->step.high, in->more.y, in->more.low, in->more.high};
+    void *const owned[] = {in->bounds,   in->low,       in->high,   in->z_low,    in->z_high,    in->residual,
+                           in->weight,   in->c_low,     in->c_high, in->right,    in->seen,      in->step.y,
+                           in->step.low, in->step.high, in->more.y, in->more.low, in->more.high, in->kept};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
         free(owned[k]);
     tac_fronts_free(&in->fronts);
@@ -101,10 +102,11 @@ static void place(const struct tac_interior *in, struct tac_bounded *p)
             p->y[k] = p->lower[k] + in->low[k];
 }
 
-/* Sets the residual and the mean of the products. Returns the largest residual. */
+/* Sets the residual and the mean of the products. Returns the largest residual; infinity: some is no number. */
 static double look(struct tac_interior *in, struct tac_bounded *p, double proximal)
 {
     double most = 0, sum = 0, count = 0;
+    bool finite = true;
     place(in, p);
     add_up(p, p->y);
     tac_bounded_look(p, in->residual);
@@ -113,11 +115,12 @@ static double look(struct tac_interior *in, struct tac_bounded *p, double proxim
         if (in->bounds[k] == 0)
             continue;
         most = fmax(most, fabs(in->residual[k]));
+        finite = finite && fabs(in->residual[k]) < INFINITY;
         sum += in->low[k] * in->z_low[k] + in->high[k] * in->z_high[k];
         count += in->bounds[k];
     }
     in->mean = count > 0 ? sum / count : 0;
-    return most;
+    return finite && in->mean >= 0 ? most : INFINITY;
 }
 
 static bool factor(struct tac_interior *in, const struct tac_bounded *p, double proximal)
@@ -265,18 +268,20 @@ enum tac_err tac_interior_solve(struct tac_ctx *ctx, struct tac_interior *in, st
 {
     enum tac_err err;
     const double most = largest(p->b, p->columns), proximal = PROXIMAL * accuracy, enough = accuracy * most;
+    double error = INFINITY;
     *solved = false;
     TAC_TRY(make_room(ctx, in, p->columns));
     tac_bounded_list(p);
     TAC_TRY(tac_fronts_plan(ctx, &in->fronts, p));
+    if (in->fronts.too_large)
+        goto done;
+    memcpy(in->kept, p->y, p->columns * sizeof *p->y);
     count_bounds(in, p);
     begin(in, p, most, largest(p->y, p->columns) > 0);
-    for (int round = 0; round < MOST_FACTORS; round++) {
-        const double error = look(in, p, proximal);
-        if (!(error >= 0))
-            break;
+    for (int round = 0;; round++) {
+        error = look(in, p, proximal);
         *solved = error <= .1 * enough && in->mean <= enough * enough;
-        if (*solved || !factor(in, p, proximal))
+        if (*solved || !(error < INFINITY) || round == MOST_FACTORS || !factor(in, p, proximal))
             break;
         const double goal = predict(in, p);
         double length = longest(in, p, &in->step), before = 0;
@@ -286,7 +291,10 @@ enum tac_err tac_interior_solve(struct tac_ctx *ctx, struct tac_interior *in, st
         }
         go(in, p, length * (1 - fmin(NEAREST, fmax(in->mean / (most * most), 1e-6))));
     }
-    round_off(in, p);
+    if (error <= USEFUL * most)
+        round_off(in, p);
+    else
+        memcpy(p->y, in->kept, p->columns * sizeof *p->y);
 done:
     return err;
 }

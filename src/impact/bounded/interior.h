@@ -32,12 +32,14 @@ struct tac_interior {
     double *weight;         /* of each column in the matrix of bodies */
     double *c_low, *c_high; /* by how much the products of distances and multipliers are to change */
     double *right, *seen;   /* work */
+    double *kept;           /* the impulses of the start */
     struct tac_interior_step step, more;
     double mean; /* of the products */
 };
 
-/* Local. Sets p->y, from where it starts if it is not 0; accuracy: of the largest b. solved: no rounding error, or too
- * many iterations, has stopped it; p->y keeps the bounds anyhow. */
+/* Local. Sets p->y, from where it starts if it is not 0; accuracy: of the largest b. solved: neither rounding errors,
+ * nor too many iterations, nor a factor that would be too large (fronts.h) have stopped it; else p->y keeps the bounds,
+ * and is what it was unless it has become better than 1e-3 of the largest b. */
 enum tac_err tac_interior_solve(struct tac_ctx *ctx, struct tac_interior *in, struct tac_bounded *p, double accuracy,
                                 bool *solved);
 void tac_interior_free(struct tac_interior *in);

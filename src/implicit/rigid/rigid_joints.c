@@ -24,6 +24,7 @@ struct look {
     double d[3], length;           /* from the first point to the other one, m */
     double w[3];                   /* the energy and its first two derivatives by the length */
     double along[3];               /* unit vector along the segment inside which the nearest point is; else 0 */
+    double segment[3];             /* from the first end of the segment to the other one, m; else 0 */
 };
 
 /* Computes the sum of sign times x over the vertices. */
@@ -40,7 +41,7 @@ static void find_nearest(const struct tac_implicit_tie *tie, const double *x, st
 {
     *l = (struct look){.sign = {-1, 1, 0}};
     if (tie->count > 2) {
-        double at[4][3] = {{0}}, e[3];
+        double at[4][3] = {{0}}, *e = l->segment;
         struct tac_near near;
         tac_implicit_gather(x, tie->v, tie->count, at);
         tac_near_pair(TAC_PAIR_VERTEX_SEGMENT, (const double(*)[3])at, &near);
@@ -107,6 +108,35 @@ static double share_to(const double d[3], const double change[3], double reach)
     return fmin(1, TAC_BELOW * (b > 0 ? left / (b + root) : (root - b) / a));
 }
 
+/* How the point slides along the segment while the vertices move by p: the share of the segment, within it, by which
+ * the nearest point goes. It takes what is along the segment out of `change`. Returns by how much the distance may be
+ * larger at the end of the motion than with that change, m: it grows with the square of the share. */
+static double slide(const struct tac_implicit_tie *tie, const struct look *l, const double *p, double change[3])
+{
+    const double size = tac_dot(l->segment, l->segment);
+    double turn[3];
+    if (tie->count < 3 || !(size > 0))
+        return 0;
+    const double by = fmin(fmax(-tac_dot(change, l->segment) / size, -l->sign[2]), l->sign[1]);
+    for (int c = 0; c < 3; c++)
+        change[c] += by * l->segment[c];
+    tac_sub(turn, &p[3 * (size_t)tie->v[2]], &p[3 * (size_t)tie->v[1]]);
+    return fabs(by) * sqrt(tac_dot(turn, turn));
+}
+
+/* The share of p with which the distance stays under `reach`, m. */
+static double share_of(const struct tac_implicit_tie *tie, const struct look *l, const double *p, double reach)
+{
+    double change[3];
+    sum_up(tie, l->sign, p, change); /* with one point of the segment; the nearest one is no farther */
+    const double fixed = share_to(l->d, change, reach), left = reach - l->length;
+    if (tie->count < 3 || fixed == 1 || !(left > 0))
+        return fixed;
+    const double more = slide(tie, l, p, change);
+    const double share = more > .5 * left ? TAC_BELOW * sqrt(.5 * left / more) : 1;
+    return fmax(fixed, fmin(share, share_to(l->d, change, reach - .5 * left)));
+}
+
 /* ---- all of them ---- */
 
 void tac_rigid_add_ties(struct tac_implicit *sim, const double *x)
@@ -156,13 +186,11 @@ double tac_rigid_tie_reach(const struct tac_implicit *sim, double keep)
         const struct tac_implicit_tie *tie = &j->tie[e];
         const double most = tie->most - rounding;
         struct look l;
-        double change[3];
         find_nearest(tie, sim->x, &l);
-        sum_up(tie, l.sign, sim->newton.p, change); /* the segment's nearest point is no farther than that one */
         const double left = most - l.length;
         if (!(left > 0))
             return 0;
-        least = fmin(least, share_to(l.d, change, most - keep * fmin(left, tie->soft)));
+        least = fmin(least, share_of(tie, &l, sim->newton.p, most - keep * fmin(left, tie->soft)));
     }
     return least;
 }

@@ -11,6 +11,8 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define AT(member) offsetof(struct tac_joint, member)
 
+static const double FARTHEST_SLACKS = 1e9; /* the limits of a slider */
+
 static const char *const joint_kinds[] = {"ball", "hinge", "weld", "slider", NULL};
 
 static const struct tac_field joint_fields[] = {
@@ -172,6 +174,10 @@ static enum tac_err read_limits(struct tac_reader *reader, const json_t *object,
                               joint->limit[0], joint->limit[1], slides ? "m" : "degrees", slides ? "way" : "angle");
     if (slides && !(range > 0))
         return tac_scene_fail(reader, place, "let the slider go nowhere; make the second one larger, or take a weld");
+    if (slides && !(fmax(-joint->limit[0], joint->limit[1]) <= FARTHEST_SLACKS * joint->slack))
+        return tac_scene_fail(reader, place,
+                              "reach beyond 1e9 times the slack, where a place is rounded by too much of it; make them "
+                              "nearer, or the slack larger");
     if (!slides && !(range > 0 && range <= 300))
         return tac_scene_fail(reader, place,
                               "let the hinge turn by %g degrees; that must be more than 0 and at most 300", range);

@@ -170,6 +170,31 @@ static void check_wedge(void)
     tac_bounded_free(&p);
 }
 
+/* Where it does not come to an end, impulses are those of the start, or good ones. */
+static void check_failure(void)
+{
+    struct tac_bounded p = {0};
+    struct tac_interior in = {0};
+    bool solved;
+    const size_t n = make_heap(&p, 10, false, false, false);
+    double *start = calloc(n, sizeof *start);
+    for (size_t k = 0; k < n; k++)
+        start[k] = p.y[k] = p.upper[k] == INFINITY ? .25 : .5 * p.upper[k];
+    p.b[2] = NAN;
+    CHECK(tac_interior_solve(&ctx, &in, &p, 1e-5, &solved) == TAC_OK && !solved, "solved what is no number");
+    CHECK(memcmp(p.y, start, n * sizeof *start) == 0, "impulses of what is no number");
+    p.b[2] = .5;
+    CHECK(tac_interior_solve(&ctx, &in, &p, 1e-40, &solved) == TAC_OK && !solved, "solved beyond rounding");
+    for (size_t k = 0; k < n; k++)
+        CHECK(p.y[k] >= p.lower[k] && p.y[k] <= p.upper[k], "column %zu leaves its bounds: %g", k, p.y[k]);
+    p.tolerance = p.enough = 1e-9;
+    p.patience = 1;
+    CHECK(tac_bounded_solve(&p), "conjugate gradients do not go on from there");
+    tac_interior_free(&in);
+    tac_bounded_free(&p);
+    free(start);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -188,6 +213,7 @@ int main(int argc, char **argv)
         seed = first;
     }
     check_wedge();
+    check_failure();
     MPI_Finalize();
     return check_result();
 }

@@ -115,6 +115,7 @@ REFUSED = [
     joined(r"\[0\]: is a slider and needs \"limits\"", **SLIDER),
     joined(r"\[0\]\.limits: are from 1 to 2 m, but the way is 0 at the start", **SLIDER, limits=[1, 2]),
     joined(r"\[0\]\.limits: let the slider go nowhere", **SLIDER, limits=[0, 0]),
+    joined(r"\[0\]\.limits: reach beyond 1e9 times the slack", **SLIDER, limits=[0, 1e8]),
     joined(r"\[0\]\.motor: turns a hinge, and \"kind\" is \"slider\"", **SLIDER, limits=[0, 1], motor={"torque": 1}),
     joined(r"\[0\]: starts with its sides 0\.5 m apart", **SLIDER, limits=[-1, 1], b={"body": None, "at": [0.5, 9, 0]}),
     joined(r"\[0\]\.limits: are from 10 to 20 degrees, but the angle is 0 at the start", **HINGE, limits=[10, 20]),
