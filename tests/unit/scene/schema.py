@@ -47,6 +47,7 @@ ONLY_READER = {
     r"is of grains that roll|is of particles with a radius|is of bodies that move|where .friction. is 0": "seen over two keys",
     r"has no tetrahedra|the body.s material has no .solid": "meshes and materials of solids, seen over two objects",
     r"is no multiple of": "a relation of two numbers",
+    r"reach beyond 1e9 times the slack": "a relation of two numbers",
     r"add up to .*; they must add up to 1": "a sum",
     r"is the name of another joint": "names are unique",
     r"starts with its sides|starts at the end of its .limits|joins .* with itself|ties a vertex to the world": "geometry, and two sides",
