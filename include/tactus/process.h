@@ -21,7 +21,8 @@ extern "C" {
 
 /* Collective over all processes of the job. Starts MPI (MPI_THREAD_SINGLE) unless it runs already; *started tells
  * whether this call did.  Then calls tac_ctx_init(ctx, MPI_COMM_WORLD). TAC_ERR_RUN: MPI cannot be started, or was
- * ended before and cannot be started a second time. */
+ * ended before and cannot be started a second time. If this call starts MPI and no message of another process arrives
+ * within a minute, it ends all processes with one sentence and exit code 3, for MPI has no way to go on. */
 enum tac_err tac_mpi_begin(struct tac_ctx *ctx, bool *started);
 /* Collective over all processes of the job. Ends MPI if tac_mpi_begin() started it. */
 void tac_mpi_end(bool started);

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""random_scenes.py [FROM TO] [--implicit] [--seconds S] [--ranks 2,3,4] [--jointed] [--once] [--scene SEED]: random scenes of rigid bodies, cloth, solids, particles and joints.
+"""random_scenes.py [FROM TO] [--implicit] [--seconds S] [--ranks 2,3,4] [--jointed] [--sliders] [--once] [--scene SEED]: random scenes of rigid bodies, cloth, solids, particles and joints.
 
 Each seed draws two to nine bodies of several kinds, their sizes, masses, speeds and attitudes, the contact's thickness, stiffness, restitution and
 friction, gravity, and a floor, a box or nothing around them. They are apart at the start. Joints are drawn where the program knows them. Each is run
 on one rank with --record for S seconds of processor time at most, and: ends with code 0, or with 2 or 3 and one sentence; `tactus audit` proves what
 was run; the book of energy closes to 1e-9 of what moved; another number of ranks, and a run in two pieces on different ranks, give the same bits
-(`tactus diff`); with --implicit another skin of the lists of candidates, too. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints. --jointed leaves out seeds without joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
+(`tactus diff`); with --implicit another skin of the lists of candidates, too. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints. --jointed leaves out seeds without joints, --sliders has up to three sliders in the place of all joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
 that nobody has chosen with care."""
 import argparse
 import collections
@@ -109,6 +109,22 @@ def make(seed, joints):
     return scene
 
 
+def with_sliders(scene, seed):
+    """The scene with sliders between its rigid bodies, and with the world, as its only joints."""
+    r = random.Random(f"slide {seed}")
+    rigid = [b for b in scene["bodies"] if "rigid" in b]
+    made = []
+    for k in range(min(3, len(rigid))):
+        body = r.choice(rigid)
+        other = r.choice([None] + [b["name"] for b in rigid if b is not body])
+        at = [c + r.uniform(-.1, .1) for c in body["position"]]
+        made.append({"name": f"rail {k}", "kind": "slider", "a": {"body": body["name"], "at": at}, "b": {"body": other, "at": at},
+                     "slack": 10 ** r.uniform(-3.3, -2), "span": r.uniform(.02, .2), "axis": [r.uniform(-1, 1) for c in range(3)],
+                     "limits": [-r.uniform(.01, .3), r.uniform(.01, .3)]})
+    scene.pop("joints", None)
+    return {**scene, **({"joints": made} if made else {})}
+
+
 def implicit(scene, seed):
     """The scene for the implicit integrator, as far as it can run it."""
     r = random.Random(f"implicit {seed}")
@@ -197,6 +213,7 @@ def main():
     parser.add_argument("--ranks", type=lambda t: [int(k) for k in t.split(",")], default=[2, 3, 4])
     parser.add_argument("--implicit", action="store_true")
     parser.add_argument("--jointed", action="store_true", help="only seeds with joints")
+    parser.add_argument("--sliders", action="store_true", help="sliders in the place of all joints")
     parser.add_argument("--once", action="store_true", help="on one rank alone")
     parser.add_argument("--scene", type=int, help="prints the scene of a seed")
     given = parser.parse_args()
@@ -205,7 +222,8 @@ def main():
         joints = knows_joints(home)
 
     def build(seed):
-        return implicit(make(seed, joints), seed) if given.implicit else make(seed, joints)
+        scene = with_sliders(make(seed, joints), seed) if given.sliders else make(seed, joints)
+        return implicit(scene, seed) if given.implicit else scene
     if given.scene is not None:
         print(json.dumps(build(given.scene), indent=1))
         return 0
