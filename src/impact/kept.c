@@ -36,11 +36,6 @@ void tac_kept_free(struct tac_kept_support *k)
     free(k->before);
 }
 
-static int32_t body_of(const struct tac_impact_row *row, int i)
-{
-    return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
-}
-
 void tac_kept_begin(struct tac_instant *in)
 {
     struct tac_kept_support *k = &in->kept;
@@ -63,8 +58,8 @@ bool tac_kept_has(const struct tac_instant *in, const uint32_t *list, size_t n)
         if (k->of[list[e]] < 0 || kept->r != row->r)
             return false;
         for (int i = 0; i < TAC_COLUMN_BODIES; i++)
-            if (body_of(row, i) >= 0 &&
-                memcmp(kept->from[i], &in->v[3 * (size_t)body_of(row, i)], sizeof kept->from[i]) != 0)
+            if (tac_row_body(row, i) >= 0 &&
+                memcmp(kept->from[i], &in->v[3 * (size_t)tac_row_body(row, i)], sizeof kept->from[i]) != 0)
                 return false;
     }
     return true;
@@ -81,8 +76,8 @@ void tac_kept_restore(struct tac_instant *in, const uint32_t *list, size_t n)
         memcpy(row->slide, kept->slide, sizeof row->slide);
         memcpy(row->tangent, kept->tangent, sizeof row->tangent);
         for (int i = 0; i < TAC_COLUMN_BODIES; i++)
-            if (body_of(row, i) >= 0)
-                memcpy(&in->v[3 * (size_t)body_of(row, i)], kept->to[i], sizeof kept->to[i]);
+            if (tac_row_body(row, i) >= 0)
+                memcpy(&in->v[3 * (size_t)tac_row_body(row, i)], kept->to[i], sizeof kept->to[i]);
     }
 }
 
@@ -97,9 +92,9 @@ void tac_kept_store(struct tac_instant *in)
         memcpy(kept->slide, row->slide, sizeof kept->slide);
         memcpy(kept->tangent, row->tangent, sizeof kept->tangent);
         for (int b = 0; b < TAC_COLUMN_BODIES; b++)
-            if (body_of(row, b) >= 0) {
-                memcpy(kept->from[b], &k->before[3 * (size_t)body_of(row, b)], sizeof kept->from[b]);
-                memcpy(kept->to[b], &in->v[3 * (size_t)body_of(row, b)], sizeof kept->to[b]);
+            if (tac_row_body(row, b) >= 0) {
+                memcpy(kept->from[b], &k->before[3 * (size_t)tac_row_body(row, b)], sizeof kept->from[b]);
+                memcpy(kept->to[b], &in->v[3 * (size_t)tac_row_body(row, b)], sizeof kept->to[b]);
             }
     }
 }

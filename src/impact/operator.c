@@ -76,18 +76,12 @@ void tac_instant_free(struct tac_instant *in)
 
 /* ---- problems ---- */
 
-/* Body i of a row, or from 2 on its turn; -1: there is none. */
-static int32_t body_of(const struct tac_impact_row *row, int i)
-{
-    return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
-}
-
 size_t tac_instant_number(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     size_t bodies = 0;
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
-            const int32_t b = body_of(&in->row[list[k]], i);
+            const int32_t b = tac_row_body(&in->row[list[k]], i);
             if (b >= 0 && in->local[b] < 0) {
                 in->local[b] = (int32_t)bodies;
                 in->global[bodies++] = b;
@@ -106,7 +100,7 @@ static struct tac_column column_of(const struct tac_instant *in, const struct ta
 {
     struct tac_column c;
     for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
-        c.body[i] = body_of(row, i) >= 0 ? in->local[body_of(row, i)] : -1;
+        c.body[i] = tac_row_body(row, i) >= 0 ? in->local[tac_row_body(row, i)] : -1;
         memcpy(c.g[i], i < 2 ? row->g[i] : row->round[i - 2], sizeof row->g[0]);
         c.g[i][3] = 0;
     }
@@ -499,7 +493,7 @@ static void go_back(struct tac_instant *in, const uint32_t *list, size_t n, cons
 {
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
-            const int32_t b = body_of(&in->row[list[k]], i);
+            const int32_t b = tac_row_body(&in->row[list[k]], i);
             if (b >= 0)
                 memcpy(&to[3 * (size_t)b], &from[3 * (size_t)b], 3 * sizeof *to);
         }
@@ -677,13 +671,13 @@ static void rest(struct tac_instant *in, const uint32_t *list, size_t n)
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
             const struct tac_impact_row *row = &in->row[list[k]];
-            const double *v = &in->v[3 * (size_t)body_of(row, i)];
-            if (body_of(row, i) >= 0 && !(sqrt(tac_dot(v, v)) * row->inverse[i % 2] <= in->floor))
+            const double *v = &in->v[3 * (size_t)tac_row_body(row, i)];
+            if (tac_row_body(row, i) >= 0 && !(sqrt(tac_dot(v, v)) * row->inverse[i % 2] <= in->floor))
                 return;
         }
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < TAC_COLUMN_BODIES; i++) {
-            const int32_t b = body_of(&in->row[list[k]], i);
+            const int32_t b = tac_row_body(&in->row[list[k]], i);
             if (b >= 0)
                 memset(&in->v[3 * (size_t)b], 0, 3 * sizeof *in->v);
         }

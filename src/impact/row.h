@@ -37,6 +37,12 @@ struct tac_impact_row {
     double rubbed; /* J: what friction has taken in the last impact, with the impulses along n that it has caused */
 };
 
+/* Local. Returns body i of a row, or from 2 on its turn; -1: there is none. */
+static inline int32_t tac_row_body(const struct tac_impact_row *row, int i)
+{
+    return i < 2 ? row->body[i] : row->turn[i - 2] > 0 ? row->turn[i - 2] : -1;
+}
+
 /* Local. Computes what a direction d of the contact does to turns, times s. Without turns it is 0. */
 static inline void tac_row_turn(const struct tac_impact_row *row, const double d[3], double out[2][3])
 {
