@@ -37,23 +37,15 @@ tac_lid tac_joint_of(const struct tac_scene *scene, enum tac_pair_type type, con
     return (id[0] == a && id[1] == b) || (id[0] == b && id[1] == a) ? anchor->joint : -1;
 }
 
-enum tac_pair_type tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, tac_lid v[4])
+bool tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, enum tac_pair_type *type, tac_lid v[4])
 {
     const bool slides = scene->settings->joint[joint].kind == TAC_JOINT_SLIDER;
+    *type = slides ? TAC_PAIR_SLIDE : TAC_PAIR_JOINT;
     v[0] = tac_joint_point(scene, joint, 0, p);
     v[1] = tac_joint_point(scene, joint, 1, slides ? 2 * p : p);
     v[2] = slides ? tac_joint_point(scene, joint, 1, 2 * p + 1) : -1;
     v[3] = -1;
-    return slides ? TAC_PAIR_SLIDE : TAC_PAIR_JOINT;
-}
-
-/* Are all vertices of a pair on this rank? */
-static bool is_here(enum tac_pair_type type, const tac_lid *v)
-{
-    bool here = true;
-    for (int i = 0; i < tac_pair_vertices(type); i++)
-        here = here && v[i] >= 0;
-    return here;
+    return v[0] >= 0 && v[1] >= 0 && (v[2] >= 0 || !slides);
 }
 
 /* At a point of a rigid body nothing else pulls; at a vertex of another body its edges do. */
@@ -100,8 +92,8 @@ enum tac_err tac_joint_extremes(struct tac_ctx *ctx, const struct tac_model *m, 
     for (tac_lid i = 0; i < s->settings->joint_count; i++)
         for (int p = 0; p < s->settings->joint[i].pairs; p++) {
             tac_lid v[4];
-            const enum tac_pair_type type = tac_joint_pair(s, i, p, v);
-            if (!is_here(type, v))
+            enum tac_pair_type type;
+            if (!tac_joint_pair(s, i, p, &type, v))
                 continue;
             const double h_s = tac_period_bound(m, tac_joint_inverse_mass(m, type, v), count_pulling(m, type, v),
                                                 s->settings->joint[i].stiffness);

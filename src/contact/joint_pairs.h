@@ -17,9 +17,9 @@ static inline tac_lid tac_joint_point(const struct tac_scene *scene, tac_lid joi
                          : point[(2 * (size_t)joint + (size_t)side) * TAC_JOINT_POINTS + (size_t)p];
 }
 
-/* Local. Fills the vertices of pair p of a joint, v (4, local): its first side's, then its second side's one or two;
- * -1: it is not on this rank, or unused. Returns the type. */
-enum tac_pair_type tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, tac_lid v[4]);
+/* Local. Fills the type of pair p of a joint, and its vertices v (4, local): its first side's, then its second side's
+ * one or two; -1: it is not on this rank, or unused. Returns whether all of them are on this rank. */
+bool tac_joint_pair(const struct tac_scene *scene, tac_lid joint, int p, enum tac_pair_type *type, tac_lid v[4]);
 
 /* Local. The inverse mass against which a pair works at most, 1/kg. */
 double tac_joint_inverse_mass(const struct tac_model *model, enum tac_pair_type type, const tac_lid *v);

@@ -99,26 +99,31 @@ static void edge_push(const void *record, const double *rest, double step, const
     }
 }
 
-void tac_limit_hessian(const double d[3], double l, const double w[3], bool convex, double *h)
+bool tac_limit_block(const double d[3], double l, const double w[3], bool convex, const double f[3], double block[3][3])
 {
-    memset(h, 0, 36 * sizeof *h);
     if (!(l > 0) || w[2] == 0)
-        return;
+        return false;
     const double across = convex ? fmax(0, w[1] / l) : w[1] / l;
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            const double block = (w[2] - across) * ((d[i] / l) * (d[k] / l)) + (i == k ? across : 0);
-            h[6 * i + k] = h[6 * (3 + i) + 3 + k] = block;
-            h[6 * i + 3 + k] = h[6 * (3 + i) + k] = -block;
-        }
+        for (int k = 0; k < 3; k++)
+            block[i][k] = (w[2] - across) * ((d[i] / l) * (d[k] / l)) + across * ((i == k ? 1 : 0) - f[i] * f[k]);
+    return true;
 }
 
 static void fill_edge_hessian(const void *record, const double (*x)[3], bool convex, double *h)
 {
-    double d[3], w[3];
+    static const double nothing[3];
+    double d[3], w[3], block[3][3];
     const double l = length_of(x, d);
     of_length(record, l, w);
-    tac_limit_hessian(d, l, w, convex, h);
+    memset(h, 0, 36 * sizeof *h);
+    if (!tac_limit_block(d, l, w, convex, nothing, block))
+        return;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            h[6 * i + k] = h[6 * (3 + i) + 3 + k] = block[i][k];
+            h[6 * i + 3 + k] = h[6 * (3 + i) + k] = -block[i][k];
+        }
 }
 
 static void edge_hessian(const void *record, const double *rest, const double (*x)[3], double *h)

@@ -28,9 +28,11 @@ double tac_limit_advance(const struct tac_element *element, const void *record, 
 /* Local. Computes the energy of a length that is longer than it may be without force, and its first two derivatives by
  * the length. over: by how much it is longer, m; slack: how much that can be, m; stiffness: N/m. */
 void tac_limit_over(double over, double slack, double stiffness, double w[3]);
-/* Local. Fills the Hessian, (6, 6), of an energy of the length l of d = x1 - x0; w: the energy and its derivatives by
- * the length. It is the block along n n^T + across (1 - n n^T) on the diagonal, and its negative beside it. convex:
- * without negative eigenvalues. */
-void tac_limit_hessian(const double d[3], double l, const double w[3], bool convex, double *h);
+/* Local. Fills the Hessian by x1 of an energy of the length l of d = x1 - x0; w: the energy and its derivatives by the
+ * length. It is along n n^T + across (1 - n n^T - f f^T) with the direction n of d; f: a unit vector across d along
+ * which the length does not change, or 0. convex: without negative eigenvalues. Returns false, and fills nothing, where
+ * it is 0. */
+bool tac_limit_block(const double d[3], double l, const double w[3], bool convex, const double f[3],
+                     double block[3][3]);
 
 #endif

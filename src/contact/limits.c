@@ -37,10 +37,8 @@ static bool of_joint(const struct tac_model *model, tac_lid element, struct tac_
     if (p >= model->scene->settings->joint[joint].pairs)
         return false;
     tac_lid v[4];
-    limit->type = tac_joint_pair(model->scene, joint, p, v);
-    for (int i = 0; i < tac_pair_vertices(limit->type); i++)
-        if (v[i] < 0)
-            return false;
+    if (!tac_joint_pair(model->scene, joint, p, &limit->type, v))
+        return false;
     const bool swap =
         limit->type == TAC_PAIR_JOINT && tac_scene_id(model->scene, v[0]) > tac_scene_id(model->scene, v[1]);
     limit->v[0] = v[swap];

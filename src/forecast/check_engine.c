@@ -140,7 +140,8 @@ static enum tac_err describe_joints(struct tac_ctx *ctx, const struct tac_scene 
         for (int p = 0; p < joint->pairs; p++) {
             tac_lid v[4];
             struct tac_form form;
-            const enum tac_pair_type type = tac_joint_pair(scene, i, p, v);
+            enum tac_pair_type type;
+            (void)tac_joint_pair(scene, i, p, &type, v); /* the scene is whole here */
             tac_model_form(model, type, v, &form);
             h_s = fmin(h_s, form.h_s);
             w = fmax(w, tac_joint_inverse_mass(model, type, v));

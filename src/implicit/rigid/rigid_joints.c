@@ -72,19 +72,15 @@ double tac_tie_energy(const struct tac_implicit_tie *tie, const double *x)
 void tac_tie_hessian(const struct tac_implicit_tie *tie, const double *x, double *dense)
 {
     const int size = 3 * tie->count;
+    double block[3][3];
     struct look l;
     look(tie, x, &l);
     memset(dense, 0, (size_t)(size * size) * sizeof *dense);
-    if (!(l.length > 0) || l.w[2] == 0)
+    if (!tac_limit_block(l.d, l.length, l.w, true, l.along, block))
         return;
-    const double across = fmax(0, l.w[1] / l.length);
     for (int i = 0; i < size; i++)
-        for (int k = 0; k < size; k++) {
-            const int a = i % 3, b = k % 3;
-            const double block = (l.w[2] - across) * ((l.d[a] / l.length) * (l.d[b] / l.length)) +
-                                 across * ((a == b ? 1 : 0) - l.along[a] * l.along[b]);
-            dense[size * i + k] = l.sign[i / 3] * l.sign[k / 3] * block;
-        }
+        for (int k = 0; k < size; k++)
+            dense[size * i + k] = l.sign[i / 3] * l.sign[k / 3] * block[i % 3][k % 3];
 }
 
 /* The derivative by the other point; that by the first one is its opposite. */
@@ -235,13 +231,14 @@ static void add_tie(struct tac_implicit *sim, tac_lid index, int p)
     const struct tac_joint *joint = &sim->scene->settings->joint[index];
     struct tac_implicit_tie tie = {
         .most = joint->most[p], .soft = joint->soft[p], .stiffness = joint->stiffness, .counted = false};
-    bool all = true, ours = false;
-    tie.count = tac_pair_vertices(tac_joint_pair(sim->scene, index, p, tie.v));
-    for (int i = 0; i < tie.count; i++) {
-        all = all && tie.v[i] >= 0;
-        ours = ours || (tie.v[i] >= 0 && tie.v[i] < sim->owned);
-    }
-    if (!all || !ours)
+    enum tac_pair_type type;
+    bool ours = false;
+    if (!tac_joint_pair(sim->scene, index, p, &type, tie.v))
+        return;
+    tie.count = tac_pair_vertices(type);
+    for (int i = 0; i < tie.count; i++)
+        ours = ours || tie.v[i] < sim->owned;
+    if (!ours)
         return;
     tie.stiffness = fmax(tie.stiffness, least_stiffness(sim, tie.v));
     tie.counted = tac_implicit_counts_pair(sim, tie.v, tie.count);
