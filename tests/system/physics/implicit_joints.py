@@ -30,6 +30,12 @@ def run(folder, bodies, joints, end, gravity=G, scheme="bdf2", step=.005):
                                 "bodies": bodies, "joints": joints})
 
 
+def iterations(folder, before=math.inf):
+    """Newton iterations of the last run's steps that end before this time."""
+    with open(os.path.join(folder, "out", "steps.csv")) as file:
+        return [int(row["newton"]) for row in csv.DictReader(file) if float(row["time"]) < before]
+
+
 def hang(slack, stiffness=1000.0):
     return jointed.hang(slack, stiffness=stiffness)
 
@@ -85,8 +91,7 @@ def thrown(folder):
              "slack": slack, "stiffness": 14}
     _, x, _, _ = run(folder, [brick], [joint], .02, scheme="euler", step=step)
     opens = max(np.linalg.norm(x[:, 8 + p] - x[:, 11 + p], axis=1).max() / slack for p in range(3))
-    with open(os.path.join(folder, "out", "steps.csv")) as file:
-        newton = [int(row["newton"]) for row in csv.DictReader(file)]
+    newton = iterations(folder)
     expect(opens < 1 and 3 * step > 10 * slack and max(newton) < 20, f"thrown: its weld opens by {opens:.4f} of the slack, and no step takes more than {max(newton)} iterations")
 
 
@@ -136,8 +141,7 @@ def slider(folder):
         t, x, rows, reactions = run(folder, [{**box(), "position": [0, 0, 0]}], [on_rail(**keys)], end)
         if not keys:
             slides(t, x, reactions, 1e-3)
-        with open(os.path.join(folder, "out", "steps.csv")) as file:
-            most = max(int(row["newton"]) for row in csv.DictReader(file) if float(row["time"]) < .5)
+        most = max(iterations(folder, .5))
         exact = .5 * (G / math.sqrt(2) * t[50]) ** 2
         expect(abs(rows[50]["kinetic"] / exact - 1) < .01 and most < 20,
                f"slider: {keys}: kinetic energy {rows[50]['kinetic']:.4f} J, wanted {exact:.4f} J, at most {most} iterations a step")
