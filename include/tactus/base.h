@@ -171,9 +171,8 @@ const char *tac_nearest(const char *word, const char *const *known, size_t count
 double tac_wall_s(void);
 
 #define TAC_VERSION "0.1.0"
-/* The generation of trajectories that the implicit integrator computes.  A run cannot go on from a checkpoint of
- * another generation.  The asynchronous integrator's trajectories are those of generation 0, from before this number
- * existed. */
+/* The generation of the trajectories that the program computes.  A run goes on from a checkpoint of an older one only
+ * if the trajectory of its scene is still the same (docs/reference/compatibility.md, Trajectory generation). */
 #define TAC_TRAJECTORY_GENERATION 6
 /* Return the version of the library, and the commit that it was built from. */
 const char *tac_version(void);

@@ -14,7 +14,7 @@ struct tac_h5_quiet {
 void tac_h5_quiet(struct tac_h5_quiet *saved);
 void tac_h5_restore(const struct tac_h5_quiet *saved);
 
-/* Local. Returns the innermost reason of the last HDF5 failure, one line without newline; "unknown reason" if there is
+/* Local. Writes the innermost reason of the last HDF5 failure, one line without newline; "unknown reason" if there is
  * none. Returns whether it is that there was no memory. */
 bool tac_h5_reason(char *text, size_t size);
 
