@@ -83,6 +83,33 @@ static enum tac_err measure(struct tac_impact *sim)
     return err;
 }
 
+/* Collective. Fails where a vertex flies to what is no number, or so far that neighbours cannot be distinguished. */
+static enum tac_err check_range(struct tac_impact *sim)
+{
+    enum tac_err err;
+    const double farthest = sim->search.along->candidates->farthest;
+    tac_gid lost = INT64_MAX;
+    for (tac_lid v = 0; v < sim->owned; v++)
+        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++)
+            if (!(fabs(sim->x[c]) <= farthest && fabs(sim->x[c] + sim->p[c]) <= farthest) &&
+                tac_scene_id(sim->scene, v) < lost)
+                lost = tac_scene_id(sim->scene, v);
+    TAC_TRY(tac_over_ranks(sim->ctx, &lost, 1, MPI_INT64_T, MPI_MIN));
+    if (lost == INT64_MAX)
+        return TAC_OK;
+    const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, lost)];
+    err = tac_fail(sim->ctx, TAC_ERR_RUN,
+                   "vertex %" TAC_PRIGID
+                   " of body `%s` leaves the range of numbers at t = %.9g s, or is so far away that rounding moves it "
+                   "as far as contacts reach; %s",
+                   lost - body->vertex_begin, body->name, (double)sim->now * sim->scene->settings->quantum_s,
+                   sim->scene->settings->impact.kind == TAC_IMPACT_JACOBI
+                       ? "integrator.operator \"jacobi\" gains energy: take \"reflections\""
+                       : "slow it down, or end the run before");
+done:
+    return err;
+}
+
 static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, int level)
 {
     enum tac_err err;
@@ -97,6 +124,7 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     TAC_TRY(measure(sim));
     memcpy(sim->before, sim->v, 3 * (size_t)sim->count * sizeof *sim->v);
     aim(sim);
+    TAC_TRY(check_range(sim));
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;

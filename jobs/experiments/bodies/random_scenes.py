@@ -163,9 +163,21 @@ def impact(scene, seed):
     if r.random() < .3:
         bodies.append({"name": "paddle", "mesh": {"kind": "grid", "size": [.5, .5], "cells": [r.randint(1, 3)] * 2}, "position": [0, -.7, 0]})
         motions.append({"body": "paddle", "path": [[0, [0, 0, 0]], [.3, [0, r.uniform(0, .2), 0]], [1, [0, 0, 0]]]})
+    if r.random() < .3:  # stones that are pieces of one body
+        corners, faces = ((0, 0, 0), (.1, 0, 0), (0, .1, 0), (0, 0, .1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+        n = r.randint(2, 8)
+        bodies.append({"name": "stones", "rigid": {"density": 2000, "pieces": True}, "position": [-.6, 1.2, .1], "rotation": [r.uniform(0, 360), 0, 0],
+                       "velocity": [0, r.choice([0, -3]), 0], "mesh": {"kind": "inline", "vertices": [[x + .13 * k, y, z] for k in range(n) for x, y, z in corners],
+                                                                     "triangles": [[4 * k + i for i in face] for k in range(n) for face in faces]}})
+    faster, far = r.choice([1, 1, 1, 5]), r.choice([0, 0, 0, 100, 1e4])
+    for body in bodies:
+        for key in ("velocity", "angular_velocity"):
+            if key in body:
+                body[key] = [faster * c for c in body[key]]
+        body["position"] = [body.get("position", [0, 0, 0])[0] + far, *body.get("position", [0, 0, 0])[1:]]
     end = round(1 / step) * step
     return {"format": scene["format"], "name": scene["name"], "time": {"end": end, "frame": end / 4}, "gravity": scene["gravity"],
-            "integrator": {"kind": "impact", "step_s": step},
+            "integrator": {"kind": "impact", "step_s": step, "operator": r.choice(["reflections"] * 7 + ["lcp", "gauss-seidel", "jacobi"])},
             "contact": {"thickness": scene["contact"]["thickness"], "restitution": scene["contact"]["restitution"],
                         "friction": r.choice([0, 0, .2, .6, 1.2])}, "bodies": bodies, **({"motions": motions} if motions else {})}
 
