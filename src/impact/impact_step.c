@@ -117,7 +117,8 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     sim->part.to = to;
     sim->part.h = sim->scene->settings->impact.step_s / (1 << level);
     sim->part.corrections = 0;
-    sim->part.fails = false;
+    sim->part.fails = sim->part.struck = false;
+    sim->rigid.fast = -1;
     sim->part.blocked = (struct tac_impact_blocked){.gap = INFINITY};
     TAC_TRY(tac_impact_scripts_begin(sim, from, to));
     accelerate(sim);
@@ -153,6 +154,7 @@ static enum tac_err strike(struct tac_impact *sim, bool friction)
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
     const double begin_s = tac_wall_s();
+    sim->part.struck = true;
     if (a->bodies > 0)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
@@ -242,6 +244,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
         TAC_TRY(tac_impact_correct(sim, &corrected));
         if (!corrected || sim->part.fails)
             break;
+        sim->part.struck = true;
         if (++sim->part.corrections == CORRECTIONS) {
             sim->part.fails = true;
             break;

@@ -5,10 +5,11 @@ Each seed draws two to nine bodies of several kinds, their sizes, masses, speeds
 friction, gravity, and a floor, a box or nothing around them. They are apart at the start. Joints are drawn where the program knows them. Each is run
 on one rank with --record for S seconds of processor time at most, and: ends with code 0, or with 2 or 3 and one sentence; `tactus audit` proves what
 was run; the book of energy closes to 1e-9 of what moved; another number of ranks, and a run in two pieces on different ranks, give the same bits
-(`tactus diff`); with --implicit another skin of the lists of candidates, too. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints; with --impact by the integrator for impact, for a second, with what deforms made rigid or left out, scripted paddles, chains of particles that touch, and no joints. --jointed leaves out seeds without joints, --sliders has up to three sliders in the place of all joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
+(`tactus diff`); with --implicit another skin of the lists of candidates, too; with --impact the energy never rises. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints; with --impact by the integrator for impact, for a second, with what deforms made rigid or left out, scripted paddles, chains of particles that touch, and no joints. --jointed leaves out seeds without joints, --sliders has up to three sliders in the place of all joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
 that nobody has chosen with care."""
 import argparse
 import collections
+import csv
 import json
 import os
 import random
@@ -207,6 +208,16 @@ def knows_joints(folder):
     return call(["check", path, "-o", folder])[0] == 0
 
 
+def rise(scene, folder):
+    """How far the energy of a run with impacts comes over its start, over the largest kinetic energy; 0 where it may."""
+    if scene.get("integrator", {}).get("kind") != "impact" or "motions" in scene or scene["integrator"]["operator"] == "jacobi":
+        return 0
+    with open(os.path.join(folder, "energy.csv")) as file:
+        rows = list(csv.DictReader(file))
+    total = [float(row["total"]) for row in rows]
+    return (max(total) - total[0]) / max(float(row["kinetic"]) for row in rows)
+
+
 def judge(folder, seed, build, seconds, ranks, once):
     """What is wrong with this seed, as a list; the code; how many joints, and what the run said."""
     r, wrong = random.Random(f"ways {seed}"), []
@@ -230,6 +241,8 @@ def judge(folder, seed, build, seconds, ranks, once):
     worked = worked or scene.get("integrator", {}).get("kind") == "impact"
     if residual is not None and worked and not abs(residual) < 1e-9:
         wrong.append(f"the book is open by {residual:g}")
+    if rise(scene, one) > 1e-9:
+        wrong.append(f"the energy rises by {rise(scene, one):.3g} of the largest kinetic energy")
     for way in range(0 if once else 3 if "integrator" in scene else 2):
         other = os.path.join(folder, f"way{way}")
         n = r.choice(ranks)
