@@ -120,7 +120,10 @@ def draw(path, kind, what, all_frames):
                 continue
             n = len(b["mesh"]["vertices"])
             at = x[first:first + n, :2]
-            axis.plot(*(np.vstack([at, at[:1]]) if b["mesh"].get("closed") else at).T, color="#3b4148", lw=1)
+            if "edges" in b["mesh"]:
+                axis.plot(*at[np.transpose(b["mesh"]["edges"])].transpose(2, 0, 1), color="#3b4148", lw=1)
+            else:
+                axis.plot(*(np.vstack([at, at[:1]]) if b["mesh"].get("closed") else at).T, color="#3b4148", lw=1)
             first += n
         low, high = {"demon": ((-1.22, -.02), (1.22, .3)), "layer": ((-.02, -.02), (1.26, .13)), "break": ((-.95, -.6), (.95, .6)),
                      "all": (.05 * np.ptp(x[:, :2], axis=0) * -1 + x[:, :2].min(axis=0), 1.05 * np.ptp(x[:, :2], axis=0) + x[:, :2].min(axis=0))}[kind]
