@@ -126,8 +126,13 @@ struct tac_body {
     bool has_elements;   /* false: points (particles) */
     double *rest;        /* owned, (vertices of its mesh, 3), m: the placed mesh of a body that starts elsewhere (key
                             `start`), on every rank; NULL: it starts as that mesh */
-    tac_lid anchors;     /* how many of its last vertices, but for the pins, are points of joints that move with it */
-    tac_lid pins;        /* how many of its last vertices are points of the world, to which joints tie it */
+    /* Velocities that the file of `start` adds; the SHA-256 of all of them, in hexadecimal, or "": it has none.  The
+     * numbers are there only while the scene is read. */
+    char start_sha256[65];
+    double *start_velocity; /* owned, (start_count, 3), m/s: of its first vertices */
+    tac_lid start_count;
+    tac_lid anchors; /* how many of its last vertices, but for the pins, are points of joints that move with it */
+    tac_lid pins;    /* how many of its last vertices are points of the world, to which joints tie it */
 };
 
 /* Returns where the vertices of a body's mesh end; those of its joints follow. */

@@ -81,8 +81,8 @@ static enum tac_err add_body(const struct grow *g, tac_lid b, json_t **bodies)
     file_name(path, sizeof path, g, "start", b);
     tac_json_put(&made, "start", json_pack("{s:s}", "file", path));
     tac_json_append(bodies, made);
-    TAC_TRY(tac_positions_write(g->r->ctx, path, tac_body_mesh_end(body) - body->vertex_begin,
-                                &s->mesh->x[3 * (size_t)body->vertex_begin]));
+    TAC_TRY(tac_start_rows_write(g->r->ctx, path, tac_body_mesh_end(body) - body->vertex_begin,
+                                 &s->mesh->x[3 * (size_t)body->vertex_begin], NULL));
 done:
     return err;
 }

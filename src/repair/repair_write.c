@@ -128,6 +128,23 @@ static enum tac_err prove(struct tac_repair *r, const char *path)
     return err;
 }
 
+/* The new positions, and the velocities of the file that they come instead of. */
+static enum tac_err write_start(struct tac_repair *r, tac_lid b, const char *path)
+{
+    const struct tac_settings *s = r->scene->settings;
+    const struct tac_body *body = &s->body[b];
+    const json_t *old = json_object_get(json_array_get(json_object_get(s->json, "bodies"), (size_t)b), "start");
+    struct tac_start_rows file = {{0}, {NULL}};
+    enum tac_err err = TAC_OK;
+    if (body->start_sha256[0] != '\0')
+        TAC_TRY(tac_start_rows_read(r->ctx, json_string_value(json_object_get(old, "file")), "", &file));
+    err = tac_start_rows_write(r->ctx, path, tac_body_mesh_end(body) - body->vertex_begin,
+                               &r->scene->mesh->x[3 * (size_t)body->vertex_begin], file.x[TAC_START_VELOCITY]);
+done:
+    tac_start_rows_clear(&file);
+    return err;
+}
+
 enum tac_err tac_repair_write(struct tac_repair *r, const char *scene, const char *path)
 {
     const struct tac_settings *s = r->scene->settings;
@@ -140,12 +157,10 @@ enum tac_err tac_repair_write(struct tac_repair *r, const char *scene, const cha
     if (!same_folder(scene, path))
         take_paths(r, root);
     for (tac_lid b = 0; b < s->body_count; b++) {
-        const struct tac_body *body = &s->body[b];
         if (tac_repair_moved(r, b, &largest, &mean) == 0)
             continue;
         name_file(r, path, b, file, sizeof file);
-        TAC_TRY(tac_positions_write(r->ctx, file, tac_body_mesh_end(body) - body->vertex_begin,
-                                    &r->scene->mesh->x[3 * (size_t)body->vertex_begin]));
+        TAC_TRY(write_start(r, b, file));
         json_object_set_new(json_array_get(json_object_get(root, "bodies"), (size_t)b), "start",
                             json_pack("{s:o}", "file", tac_json_text(last_part(file))));
     }

@@ -98,11 +98,11 @@ static enum tac_err compare_keys(struct tac_reader *reader, const char *where, c
     return TAC_OK;
 }
 
-static const char *const PLACING[] = {"position", "rotation", "scale", "start", NULL};
+static const char *const PLACING[] = {"position", "rotation", "scale", NULL};
 
 enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac_lid index)
 {
-    static const char *const path[] = {"path", NULL};
+    static const char *const path[] = {"path", NULL}, *const file[] = {"file", "sha256", "holds", "in_plane", NULL};
     const char *const *except = reader->resume->from_stored ? NULL : path;
     const json_t *then = json_array_get(json_object_get(reader->resume->stored, "bodies"), (size_t)index);
     char where[TAC_WHERE], place[TAC_WHERE];
@@ -111,6 +111,12 @@ enum tac_err tac_scene_placed_alike(struct tac_reader *reader, json_t *body, tac
     tac_where(place, where, "mesh");
     TAC_TRY(compare_objects(reader, place, json_object_get(body, "mesh"), json_object_get(then, "mesh"), except));
     TAC_TRY(compare_keys(reader, where, body, then, PLACING));
+    tac_where(place, where, "start");
+    const json_t *start = json_object_get(body, "start"), *old = json_object_get(then, "start");
+    if (json_is_object(start) && json_is_object(old))
+        TAC_TRY(compare_objects(reader, place, start, old, except != NULL ? file : NULL));
+    else
+        TAC_TRY(compare(reader, place, start, old));
 done:
     return err;
 }
@@ -171,6 +177,9 @@ static enum tac_err compare_bodies(struct tac_reader *reader, const json_t *now,
         if (!same_geometry(reader, (tac_lid)i)) {
             tac_where(place, where, "mesh");
             TAC_TRY(compare_keys(reader, where, a, b, PLACING));
+            tac_where(place, where, "start");
+            TAC_TRY(compare(reader, place, json_object_get(a, "start"), json_object_get(b, "start")));
+            tac_where(place, where, "mesh");
             TAC_TRY(compare(reader, place, json_object_get(a, "mesh"), json_object_get(b, "mesh")));
             /* Or a body before it has other counts; then that one was named. */
             TAC_TRY(tac_scene_fail(reader, place,

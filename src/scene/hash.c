@@ -279,6 +279,10 @@ static void put_bodies(struct digest *d, const struct tac_scene *s)
             put_tag(d, "rest");
             put_doubles(d, body->rest, 3 * (size_t)(tac_body_mesh_end(body) - body->vertex_begin));
         }
+        if (body->start_sha256[0] != '\0') {
+            put_tag(d, "start velocity");
+            put_tag(d, body->start_sha256);
+        }
         for (int i = 0; i < m->section_count; i++) {
             put_tag(d, m->section[i].keys->section);
             put_doubles(d, m->section[i].value, (size_t)m->section[i].keys->count);
@@ -500,17 +504,54 @@ static void put_joints(struct digest *d, const struct tac_scene *s)
     }
 }
 
+static enum tac_err begin_digest(struct tac_ctx *ctx, struct digest **out)
+{
+    enum tac_err err = TAC_OK;
+    TAC_TRY(tac_alloc(ctx, 1, sizeof **out, out));
+    (*out)->md = EVP_MD_CTX_new();
+    if ((*out)->md == NULL || EVP_DigestInit_ex((*out)->md, EVP_sha256(), NULL) != 1)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "libcrypto offers no SHA-256; check its installation"));
+done:
+    return err;
+}
+
+static void free_digest(struct digest *d)
+{
+    if (d != NULL)
+        EVP_MD_CTX_free(d->md);
+    free(d);
+}
+
+static enum tac_err write_hex(struct tac_ctx *ctx, struct digest *d, char hex[65])
+{
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    flush(d);
+    if (d->failed || EVP_DigestFinal_ex(d->md, sum, &size) != 1 || size != DIGEST)
+        return tac_fail(ctx, TAC_ERR_RUN, "libcrypto failed to compute a SHA-256; check its installation");
+    for (unsigned int i = 0; i < size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+    return TAC_OK;
+}
+
+enum tac_err tac_scene_digest(struct tac_ctx *ctx, const double *value, size_t count, char hex[65])
+{
+    struct digest *d = NULL;
+    enum tac_err err = TAC_OK;
+    TAC_TRY(begin_digest(ctx, &d));
+    put_doubles(d, value, count);
+    err = write_hex(ctx, d, hex);
+done:
+    free_digest(d);
+    return err;
+}
+
 static enum tac_err finish(struct tac_reader *reader, const unsigned char *digests, size_t count)
 {
     struct tac_scene *scene = reader->scene;
     struct digest *d = NULL;
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
     enum tac_err err = TAC_OK;
-    TAC_TRY(tac_alloc(reader->ctx, 1, sizeof *d, &d));
-    d->md = EVP_MD_CTX_new();
-    if (d->md == NULL || EVP_DigestInit_ex(d->md, EVP_sha256(), NULL) != 1)
-        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto offers no SHA-256; check its installation"));
+    TAC_TRY(begin_digest(reader->ctx, &d));
     put_settings(d, scene);
     put_implicit(d, scene);
     put_impact(d, scene);
@@ -521,14 +562,9 @@ static enum tac_err finish(struct tac_reader *reader, const unsigned char *diges
     put_tag(d, "mesh");
     flush(d);
     d->failed = d->failed || EVP_DigestUpdate(d->md, digests, DIGEST * count) != 1;
-    if (d->failed || EVP_DigestFinal_ex(d->md, sum, &size) != 1 || 2 * size >= sizeof scene->settings->sha256)
-        TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "libcrypto failed to compute a SHA-256; check its installation"));
-    for (unsigned int i = 0; i < size; i++)
-        snprintf(scene->settings->sha256 + 2 * i, 3, "%02x", sum[i]);
+    err = write_hex(reader->ctx, d, scene->settings->sha256);
 done:
-    if (d != NULL)
-        EVP_MD_CTX_free(d->md);
-    free(d);
+    free_digest(d);
     return err;
 }
 

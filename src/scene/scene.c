@@ -44,6 +44,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
         TAC_TRY(tac_scene_doubts(reader, sets_thickness));
     if (reader->spread) {
         TAC_TRY(tac_scene_hash(reader));
+        TAC_TRY(tac_scene_add_start_velocities(reader));
         TAC_TRY(reader->spread->pieces(reader));
         TAC_TRY(tac_scene_check_elements(reader));
         goto done;
@@ -53,6 +54,7 @@ enum tac_err tac_scene_resolve(struct tac_reader *reader, json_t *root)
                                 &scene->mesh->topology));
     TAC_TRY(tac_scene_check_elements(reader));
     TAC_TRY(tac_scene_hash(reader));
+    TAC_TRY(tac_scene_add_start_velocities(reader));
 done:
     return err;
 }
@@ -261,6 +263,7 @@ static void settings_release(struct tac_settings *s)
     for (tac_lid i = 0; i < s->body_count; i++) {
         free(s->body[i].name);
         free(s->body[i].rest);
+        free(s->body[i].start_velocity);
     }
     for (tac_lid i = 0; i < s->motion_count; i++)
         tac_motion_clear(&s->motion[i]);

@@ -309,6 +309,8 @@ enum tac_err tac_scene_doubt_numbers(struct tac_reader *reader, const uint8_t *i
 enum tac_err tac_scene_doubt_units(struct tac_reader *reader);
 /* Sets scene->fastest, and refuses a scene in which something starts or is moved faster. */
 enum tac_err tac_scene_check_speeds(struct tac_reader *reader);
+/* Local. Refuses vertices of a body that start faster. */
+enum tac_err tac_scene_check_start(struct tac_reader *reader, tac_lid body);
 /* Local. Does the same for gravity and motions that were read again; the `arm` of a motion is known. */
 enum tac_err tac_scene_recheck_speeds(struct tac_reader *reader);
 /* Returns whether the triangles of a body can bend, so that no three of them may meet at an edge. */
@@ -317,6 +319,11 @@ enum tac_err tac_scene_fail_manifold(struct tac_reader *reader, const tac_gid ed
                                      tac_lid valence);
 enum tac_err tac_scene_check_elements(struct tac_reader *reader);
 enum tac_err tac_scene_hash(struct tac_reader *reader);
+/* hash.c, local. The SHA-256 of numbers in the byte order of the scene's hash, in hexadecimal. */
+enum tac_err tac_scene_digest(struct tac_ctx *ctx, const double *value, size_t count, char hex[65]);
+/* elsewhere.c, collective while spread. Adds the velocities that the files of `start` have, which the hash has by their
+ * own SHA-256: a run that goes on does without the file. */
+enum tac_err tac_scene_add_start_velocities(struct tac_reader *reader);
 /* Local. Computes the hash again after settings, motions or loads were changed; the rows' part of it is the stored
  * one. */
 enum tac_err tac_scene_rehash(struct tac_reader *reader);

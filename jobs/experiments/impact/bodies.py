@@ -151,41 +151,60 @@ def crossed(size, sign=(1, 1, 1)):
             "triangles": [[place.index(tuple(corner[i])) for i in t] for t in triangles]}
 
 
+SIGNS = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+
+
+def cubes_scene(spin, end):
+    bodies = [dict(box("cube%d" % i, .1, [.0505 * s for s in sign]), mesh=crossed(.1, sign), velocity=[.7 * sign[0], .5 * sign[1], .9 * sign[2]],
+                   angular_velocity=[.6 * spin * sign[1] * sign[2], .4 * spin * sign[0] * sign[2], -.5 * spin * sign[0] * sign[1]])
+              for i, sign in enumerate(SIGNS)]
+    return scene(bodies + [{"name": "room", "fixed": True, "mesh": crossed(.5)}], end, {"restitution": 1}, gravity=[0, 0, 0], frames=50)
+
+
+def unlike(center):
+    """How far the eight cubes are from being mirror images of the last, in any frame (centres of all bodies, frame by frame)."""
+    return max(abs(frame[i] * sign - frame[-1]).max() for frame in center for i, sign in enumerate(SIGNS))
+
+
 def cubes(words):
     """The distance of two images grows some 30 times with every impact, so this is over after a second."""
-    signs = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
     for spin, end in ((0, .55), (1, .5)):
-        bodies = [dict(box("cube%d" % i, .1, [.0505 * s for s in sign]), mesh=crossed(.1, sign), velocity=[.7 * sign[0], .5 * sign[1], .9 * sign[2]],
-                       angular_velocity=[.6 * spin * sign[1] * sign[2], .4 * spin * sign[0] * sign[2], -.5 * spin * sign[0] * sign[1]])
-                  for i, sign in enumerate(signs)]
-        wall = {"name": "room", "fixed": True, "mesh": crossed(.5)}
-        run = Run(scene(bodies + [wall], end, {"restitution": 1}, gravity=[0, 0, 0], frames=50))
-        apart = max(abs(center[i] * sign - center[-1]).max() for center in run.center for i, sign in enumerate(signs))
+        run = Run(cubes_scene(spin, end))
+        apart = unlike(run.center)
         check(apart < 1e-9, "eight cubes%s stay mirror images to %.3g m in %g s, after %d reflections" %
               (" that turn" if spin else "", apart, end, sum(row["reflections"] for row in run.steps)))
         part = run.range_of("total")[0] / run.energy[0]["total"]
         check(part < 1e-12, "and keep their energy to %.3g of it" % part)
 
 
+def dolls_scene(operator):
+    """Hollow boxes in each other, 1.5 mm apart, fall on a table with 1 m/s."""
+    bodies, low = [FLOOR], .0015
+    for k, size in enumerate((.3, .22, .14, .06)):
+        bodies.append(box("doll%d" % k, size, [0, low + size / 2, 0], density=200, velocity=[0, -1, 0]))
+        low += .0015
+    return scene(bodies, .002, {"restitution": .8}, step=.0002, frames=5, operator=operator, gravity=[0, 0, 0])
+
+
 def dolls(words):
     for operator in ("reflections", "lcp"):
-        bodies, low = [FLOOR], .0015
-        for k, size in enumerate((.3, .22, .14, .06)):
-            bodies.append(box("doll%d" % k, size, [0, low + size / 2, 0], density=200, velocity=[0, -1, 0]))
-            low += .0015
-        run = Run(scene(bodies, .002, {"restitution": .8}, step=.0002, frames=5, operator=operator, gravity=[0, 0, 0]))
+        run = Run(dolls_scene(operator))
         up = [round(float(v[1]), 6) for v in run.velocity[1]]
         apart = max(up) - min(up)
         check(apart > .1 if operator == "reflections" else apart < 1e-6, "four dolls in each other that fall, %s: go up with %s m/s" % (operator, up))
 
 
-def vessel(words):
-    end = words.end or 30
+def vessel_scene(end):
     bodies = [{"name": "vessel", "rigid": {"mass": 3}, "mesh": {"kind": "box", "size": [.5, .4, .45], "cells": [1, 1, 1]}, "velocity": [-.2, 0, .1],
                "angular_velocity": [.3, .2, -.1]},
               box("one", [.1, .14, .08], [-.1, .02, .05], velocity=[.5, .2, -.3], angular_velocity=[1, 2, .5], rotation=[10, 40, 0]),
               box("two", [.12, .06, .1], [.1, -.03, -.05], velocity=[.1, -.4, .2], angular_velocity=[-1, 1, 2], rotation=[70, 0, 20])]
-    run = Run(scene(bodies, end, {"restitution": .8, "friction": .5}, gravity=[0, 0, 0], frames=100))
+    return scene(bodies, end, {"restitution": .8, "friction": .5}, gravity=[0, 0, 0], frames=100)
+
+
+def vessel(words):
+    end = words.end or 30
+    run = Run(vessel_scene(end))
     turn = max(abs(run.energy[0]["angular_momentum_" + c]) for c in "xyz")
     drift = 100 * max(run.range_of(*("angular_momentum_" + c for c in "xyz"))) / turn
     line = max(run.range_of(*("momentum_" + c for c in "xyz")))

@@ -30,8 +30,9 @@ def pile(n):
     return where, [[left, top, 0], [left, -1.03, 0], [right, -1.03, 0], [right, top, 0]]
 
 
-def make(kind, n, end, step):
-    spacing = {"gas": 4.}.get(kind, 2.04)
+def make(kind, n, end, step, spacing=None):
+    """spacing: of the discs in their grid; with 2.02 or less they touch from the start."""
+    spacing = spacing or {"gas": 4.}.get(kind, 2.04)
     half = (n - 1) / 2
     where = [[(i - half) * spacing, (j - half) * spacing, 0] for i in range(n) for j in range(n)]
     far = {"drop": 1.3, "gas": 1.2}.get(kind, 1.1) * (half + 1) * spacing * math.sqrt(2)

@@ -99,14 +99,15 @@ def report(kind, balls, all_frames):
 
 
 def draw(path, kind, what, all_frames):
+    """kind: which frames and how much of the scene; `all`: all of it, of the first, a middle and the last frame."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     from matplotlib.collections import EllipseCollection
     radius = np.concatenate([[b["radius"]] * len(b["mesh"]["vertices"]) for b in what["bodies"] if "radius" in b])
     balls, last = len(radius), len(all_frames) - 1
-    picks = {"demon": [0, last // 3, 2 * last // 3, last], "layer": [last - 1, last], "break": [0, last // 4, last]}[kind]
-    figure, axes = pyplot.subplots(1, 3, figsize=(6.4, 1.6)) if kind == "break" else pyplot.subplots(len(picks), 1, figsize=(6.4, len(picks)))
+    picks = {"demon": [0, last // 3, 2 * last // 3, last], "layer": [last - 1, last], "break": [0, last // 4, last], "all": [0, last // 2, last]}[kind]
+    figure, axes = pyplot.subplots(1, 3, figsize=(6.4, 1.6)) if kind in ("break", "all") else pyplot.subplots(len(picks), 1, figsize=(6.4, len(picks)))
     for axis, k in zip(axes, picks):
         t, x, v = all_frames[k]
         speed = np.linalg.norm(v[:balls], axis=1)
@@ -119,9 +120,13 @@ def draw(path, kind, what, all_frames):
                 continue
             n = len(b["mesh"]["vertices"])
             at = x[first:first + n, :2]
-            axis.plot(*(np.vstack([at, at[:1]]) if b["mesh"].get("closed") else at).T, color="#3b4148", lw=1)
+            if "edges" in b["mesh"]:
+                axis.plot(*at[np.transpose(b["mesh"]["edges"])].transpose(2, 0, 1), color="#3b4148", lw=1)
+            else:
+                axis.plot(*(np.vstack([at, at[:1]]) if b["mesh"].get("closed") else at).T, color="#3b4148", lw=1)
             first += n
-        low, high = {"demon": ((-1.22, -.02), (1.22, .3)), "layer": ((-.02, -.02), (1.26, .13)), "break": ((-.95, -.6), (.95, .6))}[kind]
+        low, high = {"demon": ((-1.22, -.02), (1.22, .3)), "layer": ((-.02, -.02), (1.26, .13)), "break": ((-.95, -.6), (.95, .6)),
+                     "all": (.05 * np.ptp(x[:, :2], axis=0) * -1 + x[:, :2].min(axis=0), 1.05 * np.ptp(x[:, :2], axis=0) + x[:, :2].min(axis=0))}[kind]
         axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
         axis.set_title("%.2f s" % t, fontsize=7)
         axis.axis("off")

@@ -75,11 +75,25 @@ class Paper(Experiment):
         """Rows of what all runs took; `hours` of the paper, on one core of 2006."""
         wall = sum(r.info["wall_s"] for r in self.results)
         ticks = sum(sum(r.info["counters"]["committed"].values()) for r in self.results)
-        memory = max(r.info["peak_memory_bytes"] for r in self.results)
         times = f"{hours} h at its size" + (f", {3600 * hours / wall:,.0f} times as long" if self.options.full else "") if hours else "not told"
         self.row(f"wall time of {len(self.results)} runs on one rank, s{name}", f"{wall:.3g}", times)
         self.row("ticks, millions", f"{ticks / 1e6:.3g}", "not told")
-        self.row("memory, MB", f"{memory / 1e6:.3g}", "not told")
+        self.memory()
+
+    def memory(self):
+        self.row("memory, MB", f"{max(r.info['peak_memory_bytes'] for r in self.results) / 1e6:.3g}", "not told")
+
+    def steps(self, result, what, told="not told"):
+        """Rows of what the steps of a run with impact took; `told`: the paper's reflections, seconds of them and rows."""
+        s = result.steps
+        self.row(f"{what}: {len(s['time'])} steps: reflections, their seconds, rows; mean (most)",
+                 ", ".join(f"{s[key].mean():.3g} ({s[key].max():.3g})" for key in ("reflections", "seconds_operator", "rows")), told)
+
+    def stepped(self):
+        """Rows of what all runs in steps took."""
+        self.row(f"wall time of {len(self.results)} runs on one rank, s", f"{sum(r.info['wall_s'] for r in self.results):.3g}", "not told")
+        self.row("steps", str(sum(len(r.steps["time"]) for r in self.results)), "not told")
+        self.memory()
 
     def finish(self):
         table(self.title, ["what", "here", "the paper", ""], self.rows)

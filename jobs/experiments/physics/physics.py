@@ -42,7 +42,15 @@ class Result:
     @property
     def energy(self):
         """Columns of energy.csv, as arrays."""
-        with open(os.path.join(self.folder, "energy.csv")) as file:
+        return self.columns("energy.csv")
+
+    @property
+    def steps(self):
+        """Columns of steps.csv, of the implicit integrator and that for impact."""
+        return self.columns("steps.csv")
+
+    def columns(self, name):
+        with open(os.path.join(self.folder, name)) as file:
             rows = list(csv.DictReader(file))
         return {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
 

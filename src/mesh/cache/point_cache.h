@@ -43,11 +43,20 @@ void tac_point_cache_release(struct tac_point_cache **cache);
 enum tac_err tac_point_cache_read(struct tac_ctx *ctx, const struct tac_point_cache *cache, int64_t knot, int64_t first,
                                   int64_t count, double *x);
 
-/* point_cache_hdf5.c, local. Reads all of a dataset `position` (V, 3) of an HDF5 file: *x (owned by the caller).
- * TAC_ERR_INPUT, also where a number is not finite. */
-enum tac_err tac_positions_read(struct tac_ctx *ctx, const char *path, const char *from, int64_t *vertices, double **x);
-/* Local. Writes such a file, by a temporary name. TAC_ERR_RUN. */
-enum tac_err tac_positions_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *x);
+/* What a body starts with, by its file: of each dataset how many rows it has, and its (vertices, 3) numbers, which the
+ * caller owns; NULL: the file does not have it. */
+enum tac_start_set { TAC_START_POSITION, TAC_START_VELOCITY, TAC_START_SETS };
+struct tac_start_rows {
+    int64_t vertices[TAC_START_SETS];
+    double *x[TAC_START_SETS];
+};
+/* point_cache_hdf5.c, local. Reads all of the datasets `position` and `velocity` (V, 3) of an HDF5 file, which must
+ * have one of them. TAC_ERR_INPUT, also where a number is not finite; then there is nothing to free. */
+enum tac_err tac_start_rows_read(struct tac_ctx *ctx, const char *path, const char *from, struct tac_start_rows *out);
+void tac_start_rows_clear(struct tac_start_rows *rows);
+/* Local. Writes such a file, by a temporary name. velocity: NULL: none. TAC_ERR_RUN. */
+enum tac_err tac_start_rows_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *position,
+                                  const double *velocity);
 /* Local. Likewise a file of positions x (knots, vertices, 3) at the times t_s (knots). */
 enum tac_err tac_point_cache_write(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
                                    int64_t vertices, const double *x);

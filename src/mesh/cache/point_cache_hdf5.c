@@ -37,8 +37,8 @@ static enum tac_err open_set(struct tac_ctx *ctx, const struct tac_point_cache *
     double values = 1;
     *set = -1;
     if (H5Lexists((hid_t)cache->file, name, H5P_DEFAULT) <= 0)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: has no dataset `%s`; positions need %s", from, cache->path, name,
-                         dimensions == 2 ? "`position` (V, 3)" : "`time` (K) and `position` (K, V, 3)"));
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: has no dataset `%s`; it needs %s", from, cache->path, name,
+                         dimensions == 2 ? "`position` or `velocity` (V, 3)" : "`time` (K) and `position` (K, V, 3)"));
     if (tac_hdf5_leads_outside(cache->file, name))
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` is a link to another file; write its data into this one", from,
                          cache->path, name));
@@ -134,25 +134,25 @@ bool tac_point_cache_read_hdf5(const struct tac_point_cache *cache, int64_t knot
     return ok;
 }
 
-/* ---- positions at one instant ---- */
+/* ---- positions and velocities at one instant ---- */
 
-static enum tac_err read_all(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from, int64_t *vertices,
-                             double **x)
+static enum tac_err read_all(struct tac_ctx *ctx, struct tac_point_cache *cache, const char *from, const char *name,
+                             int64_t *vertices, double **x)
 {
     hsize_t dims[2];
     hid_t set = -1;
     size_t size;
     enum tac_err err = TAC_OK;
-    TAC_TRY(open_file(ctx, cache, from));
-    TAC_TRY(open_set(ctx, cache, from, "position", 2, dims, &set, &size));
+    TAC_TRY(open_set(ctx, cache, from, name, 2, dims, &set, &size));
     *vertices = (int64_t)dims[0];
     TAC_TRY(tac_alloc(ctx, 3 * (size_t)dims[0], sizeof **x, x));
     if (dims[0] > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *x) < 0)
         TAC_TRY(
-            tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `position` cannot be read; the file is damaged", from, cache->path));
+            tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` cannot be read; the file is damaged", from, cache->path, name));
     for (size_t i = 0; i < 3 * (size_t)dims[0]; i++) {
         if (!isfinite((*x)[i]))
-            TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: vertex %zu is not finite", from, cache->path, i / 3));
+            TAC_TRY(
+                tac_fail(ctx, TAC_ERR_INPUT, "%s%s: `%s` of vertex %zu is not finite", from, cache->path, name, i / 3));
         (*x)[i] += 0.; /* no sign of zero */
     }
 done:
@@ -161,27 +161,41 @@ done:
     return err;
 }
 
-enum tac_err tac_positions_read(struct tac_ctx *ctx, const char *path, const char *from, int64_t *vertices, double **x)
+void tac_start_rows_clear(struct tac_start_rows *rows)
+{
+    for (int k = 0; k < TAC_START_SETS; k++) {
+        free(rows->x[k]);
+        rows->x[k] = NULL;
+    }
+}
+
+enum tac_err tac_start_rows_read(struct tac_ctx *ctx, const char *path, const char *from, struct tac_start_rows *out)
 {
     struct tac_point_cache cache = {.file = -1, .set = -1};
     const struct silence quiet = begin_silence();
     enum tac_err err = TAC_OK;
-    *x = NULL;
+    *out = (struct tac_start_rows){{0}, {NULL}};
     TAC_TRY(tac_alloc(ctx, strlen(path) + 1, 1, &cache.path));
     memcpy(cache.path, path, strlen(path));
     if (access(path, R_OK) != 0)
         TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: cannot be opened; check the path", from, path));
     if (!tac_is_hdf5(path))
-        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: is no HDF5 file; give one with `position` (V, 3)", from, path));
-    err = read_all(ctx, &cache, from, vertices, x);
+        TAC_TRY(tac_fail(ctx, TAC_ERR_INPUT, "%s%s: is no HDF5 file; give one with `position` or `velocity` (V, 3)",
+                         from, path));
+    TAC_TRY(open_file(ctx, &cache, from));
+    const bool moves = H5Lexists((hid_t)cache.file, "velocity", H5P_DEFAULT) > 0;
+    if (!moves || H5Lexists((hid_t)cache.file, "position", H5P_DEFAULT) > 0)
+        TAC_TRY(
+            read_all(ctx, &cache, from, "position", &out->vertices[TAC_START_POSITION], &out->x[TAC_START_POSITION]));
+    if (moves)
+        TAC_TRY(
+            read_all(ctx, &cache, from, "velocity", &out->vertices[TAC_START_VELOCITY], &out->x[TAC_START_VELOCITY]));
 done:
     tac_point_cache_close_hdf5(&cache);
     end_silence(&quiet);
     free(cache.path);
-    if (err) {
-        free(*x);
-        *x = NULL;
-    }
+    if (err)
+        tac_start_rows_clear(out);
     return err;
 }
 
@@ -195,9 +209,9 @@ static bool write_set(hid_t file, const char *name, int dimensions, const hsize_
     return H5Sclose(space) >= 0 && good;
 }
 
-/* knots 0: one instant, without its time. */
+/* knots 0: one instant, without its time; with velocities v, or NULL. */
 static enum tac_err write_file(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
-                               int64_t vertices, const double *x)
+                               int64_t vertices, const double *x, const double *v)
 {
     const hsize_t dims[3] = {(hsize_t)knots, (hsize_t)vertices, 3};
     const size_t size = strlen(path) + sizeof ".tmp";
@@ -209,7 +223,8 @@ static enum tac_err write_file(struct tac_ctx *ctx, const char *path, int64_t kn
     unlink(temporary); /* if it is a link, what it leads to stays */
     const hid_t file = H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
     bool good = file >= 0 && (knots == 0 || write_set(file, "time", 1, dims, t_s)) &&
-                write_set(file, "position", knots == 0 ? 2 : 3, knots == 0 ? dims + 1 : dims, x);
+                write_set(file, "position", knots == 0 ? 2 : 3, knots == 0 ? dims + 1 : dims, x) &&
+                (v == NULL || write_set(file, "velocity", 2, dims + 1, v));
     if (file >= 0)
         good = H5Fclose(file) >= 0 && good;
     if (!good || rename(temporary, path) != 0) {
@@ -222,13 +237,14 @@ done:
     return err;
 }
 
-enum tac_err tac_positions_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *x)
+enum tac_err tac_start_rows_write(struct tac_ctx *ctx, const char *path, int64_t vertices, const double *position,
+                                  const double *velocity)
 {
-    return write_file(ctx, path, 0, NULL, vertices, x);
+    return write_file(ctx, path, 0, NULL, vertices, position, velocity);
 }
 
 enum tac_err tac_point_cache_write(struct tac_ctx *ctx, const char *path, int64_t knots, const double *t_s,
                                    int64_t vertices, const double *x)
 {
-    return write_file(ctx, path, knots, t_s, vertices, x);
+    return write_file(ctx, path, knots, t_s, vertices, x, NULL);
 }

@@ -321,14 +321,15 @@ class Scene:
             rigid: True, dict(density=...) in kg/m^3 or dict(mass=...) in kg: it does not deform; the dict may
                 have frequency=..., 1/s, how stiff its shape is in the implicit integrator, and pieces=True: each
                 connected piece of the mesh is rigid by itself
-            start: (V, 3) where its vertices are at t = 0, m, or an HDF5 file with `position`; the placed mesh stays the rest shape
+            start: where its vertices are at t = 0, and how fast: (V, 3) positions, m; dict(position=..., velocity=...), one of them or
+                both, (V, 3), m and m/s; or an HDF5 file with these. The placed mesh stays the rest shape
         """
         from .mesh import mesh as mesh_of
         keys = given(material=material, mass=mass, radius=radius, position=position, rotation=rotation, scale=scale, velocity=velocity,
                      angular_velocity=angular_velocity, random_speed=random_speed, seed=seed, fixed=fixed, rolls=rolls, spin=spin,
                      rigid=rigid)
         if start is not None:
-            keys["start"] = start if isinstance(start, dict) else {"file": self._start_of(start)}
+            keys["start"] = start if isinstance(start, dict) and "file" in start else {"file": self._start_of(start)}
         if self_contact is not None:
             keys["self"] = self_contact
         bodies = self.data.setdefault("bodies", [])
@@ -378,27 +379,36 @@ class Scene:
         return name
 
     def _start_of(self, start):
-        """A file with the positions at the start; an array is written to one that lives as long as the scene."""
+        """A file with the start; arrays are written to one that lives as long as the scene."""
         if isinstance(start, (str, os.PathLike)):
             return os.fspath(start)
-        try:
-            x = np.ascontiguousarray(start, np.float64)
-        except (TypeError, ValueError):
-            raise InputError("start must be a file, or an array of positions (V, 3)") from None
-        if x.ndim != 2 or x.shape[1] != 3:
-            raise InputError(f"start has shape {x.shape}; it must be (V, 3)")
-        if not np.isfinite(x).all():
-            raise InputError("start must be finite")
+        given = start if isinstance(start, dict) else {"position": start}
+        if not given or not set(given) <= {"position", "velocity"}:
+            raise InputError("start must be a file, an array of positions (V, 3), or a dict with position, velocity, or both")
+        sets, digest = {}, hashlib.sha256(b"start")
+        for key in sorted(given):
+            of = "start" if given is not start else f"start {key}"
+            try:
+                x = np.ascontiguousarray(given[key], np.float64)
+            except (TypeError, ValueError):
+                raise InputError(f"{of} must be " + ("a file, or " if given is not start else "") + "an array (V, 3)") from None
+            if x.ndim != 2 or x.shape[1] != 3:
+                raise InputError(f"{of} has shape {x.shape}; it must be (V, 3)")
+            if not np.isfinite(x).all():
+                raise InputError(f"{of} must be finite")
+            sets[key] = x
+            digest.update(key.encode() + x.tobytes())
         if self._written is None:
             self._written = _Folder()
-        name = os.path.join(self._written.path, hashlib.sha256(b"start" + x.tobytes()).hexdigest()[:16] + ".h5")
+        name = os.path.join(self._written.path, digest.hexdigest()[:16] + ".h5")
         if not os.path.exists(name):
             try:
                 import h5py
             except ImportError:
-                raise InputError("an array of start positions is written to HDF5; install h5py, or give a file") from None
+                raise InputError("an array of the start is written to HDF5; install h5py, or give a file") from None
             with h5py.File(name, "w") as out:
-                out["position"] = x
+                for key, x in sets.items():
+                    out[key] = x
         return name
 
     def add_load(self, body: str, *, vertices=None, force=None, acceleration=None, pressure: "float | None" = None, wind=None, drag: "float | None" = None,
@@ -741,7 +751,7 @@ class Scene:
             for body in made.data["bodies"]:
                 if body["name"] in {b["name"] for b in told["bodies"] if b["moved"]}:
                     with h5py.File(os.path.join(folder, starts[body["name"]]), "r") as file:
-                        body["start"] = {"file": made._start_of(file["position"][()])}
+                        body["start"] = {"file": made._start_of({key: file[key][()] for key in file})}
         return made, told
 
     def geometry(self) -> Geometry:

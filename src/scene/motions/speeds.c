@@ -63,10 +63,13 @@ static const char *key_of(const struct tac_body *body, double speed)
 {
     const double straight = sqrt(tac_dot(body->velocity, body->velocity));
     const double random = body->has_random_speed ? body->random_speed[1] : 0;
-    return straight >= .3 * speed ? "velocity" : random >= .3 * speed ? "random_speed" : "angular_velocity";
+    return straight >= .3 * speed         ? "velocity"
+           : random >= .3 * speed         ? "random_speed"
+           : body->start_velocity != NULL ? "start"
+                                          : "angular_velocity";
 }
 
-static enum tac_err check_body(struct tac_reader *reader, tac_lid b)
+enum tac_err tac_scene_check_start(struct tac_reader *reader, tac_lid b)
 {
     const struct tac_scene *s = reader->scene;
     const struct tac_body *body = &s->settings->body[b];
@@ -145,7 +148,7 @@ enum tac_err tac_scene_check_speeds(struct tac_reader *reader)
     s->settings->fastest = size > 0 ? MOST_SIZES * size / tac_scene_step(s) : INFINITY;
     TAC_TRY(check_gravity(reader));
     for (tac_lid b = 0; b < s->settings->body_count; b++)
-        TAC_TRY(tac_reader_agree(reader, check_body(reader, b)));
+        TAC_TRY(tac_reader_agree(reader, tac_scene_check_start(reader, b)));
     for (tac_lid i = 0; i < s->settings->motion_count; i++)
         s->settings->motion[i].arm = s->settings->motion[i].degrees != NULL ? longest_arm(reader, i) : 0;
     for (tac_lid i = 0; i < s->settings->motion_count; i++)

@@ -179,7 +179,7 @@ static enum tac_err check_static(struct tac_reader *reader)
         }
     for (tac_lid b = 0; b < s->body_count; b++) {
         const struct tac_body *body = &s->body[b];
-        bool moves = body->has_random_speed;
+        bool moves = body->has_random_speed || body->start_sha256[0] != '\0';
         for (int k = 0; k < 3; k++)
             moves = moves || body->velocity[k] != 0 || body->angular_velocity[k] != 0;
         if (!moves)
@@ -187,7 +187,7 @@ static enum tac_err check_static(struct tac_reader *reader)
         snprintf(where, sizeof where, "bodies.%.60s", body->name);
         return tac_scene_fail(reader, where,
                               "has a start velocity, and the scheme \"static\" has none; leave velocity, "
-                              "angular_velocity and random_speed out");
+                              "angular_velocity, random_speed and the start's velocities out");
     }
     return TAC_OK;
 }

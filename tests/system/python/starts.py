@@ -47,8 +47,22 @@ def starts():
             scene(start=wrong).check()
 
 
+def velocities():
+    placed = scene().positions("sheet")
+    v = np.stack([np.sin(9 * placed[:, 0]), placed[:, 2], np.zeros(len(placed))], axis=1)
+    s = scene(start=dict(velocity=v), velocity=[0, 1, 0])
+    s.data["bodies"][0]["position"] = [0, 0.2, 0]
+    with tactus.Simulation(s) as sim:
+        expect((sim.positions[:len(v)] == s.positions("sheet")).all() and (sim.velocities[:len(v)] == v + [0, 1, 0]).all(), "a start has velocities alone")
+    with tactus.Simulation(scene(start=dict(position=placed + [0, 0.1, 0], velocity=v))) as sim:
+        expect((sim.positions[:len(v), 1] == placed[:, 1] + 0.1).all() and (sim.velocities[:len(v)] == v).all(), "and both")
+    for wrong, words in ((dict(velocity=v[:, :2]), "must be (V, 3)"), (dict(velocity=v * np.nan), "must be finite"), (dict(speed=v), "position, velocity, or both"), ({}, "a file")):
+        with raises(tactus.InputError, words):
+            scene(start=wrong).check()
+
+
 def repairs():
-    s = scene()
+    s = scene(start=dict(velocity=np.ones((81, 3))))
     before = s.text()
     with raises(tactus.InputError, "overlap"):
         s.check()
@@ -56,9 +70,11 @@ def repairs():
     expect(s.text() == before, "the scene itself is as it was")
     made.check()
     expect([b["name"] for b in told["bodies"] if b["moved"]] == ["sheet"] and told["overlaps"] > 0, told)
+    with tactus.Simulation(made) as sim:
+        expect((sim.velocities[:81] == 1).all(), "a repaired start keeps its velocities")
     far = np.linalg.norm(made.geometry().positions[:81] - s.geometry().positions[:81], axis=1)
     expect(abs(far.max() - told["bodies"][0]["largest"]) < 1e-12 and 0 < far.max() < 0.1, (far.max(), told))
-    del s.data["bodies"][0]["material"]
+    del s.data["bodies"][0]["material"], s.data["bodies"][0]["start"]
     s.data["bodies"][0].update(fixed=False, rigid={"density": 3}, mesh=tactus.box(size=[0.1, 0.1, 0.1], cells=[1, 1, 1]))
     s.data["bodies"][1].update(fixed=False, rigid={"density": 3})
     with raises(tactus.InputError, "cannot be repaired", "neither can give way"):
@@ -66,5 +82,6 @@ def repairs():
 
 
 starts()
+velocities()
 repairs()
 end()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""start.py: bodies that start elsewhere than their placed mesh (key `start`).  They begin at the file's positions, pull themselves
+"""start.py: bodies that start elsewhere than their placed mesh, or with a velocity for each vertex (key `start`).  They begin at the file's positions, pull themselves
 back to the mesh, which stays their rest shape, and give the same bits on any number of ranks and after a restart, in both
 integrators; a file that is changed is another scene; files that do not fit are refused by one sentence, code 2."""
 import json
@@ -28,15 +28,17 @@ def tactus(*words, ranks=1, code=0, **environment):
     return ran.stdout.decode() + ran.stderr.decode()
 
 
-def put(name, x, dataset="position"):
+def put(name, x, dataset="position", **more):
     with h5py.File(name, "w") as f:
         f[dataset] = x
+        for key, value in more.items():
+            f[key] = value
 
 
-def frames(folder):
+def frames(folder, what="position"):
     with h5py.File(folder + "/frames.h5") as f:
         names = []
-        f.visititems(lambda n, o: names.append(n) if isinstance(o, h5py.Dataset) and n.endswith("position") else None)
+        f.visititems(lambda n, o: names.append(n) if isinstance(o, h5py.Dataset) and n.endswith(what) else None)
         return [f[n][()] for n in sorted(names)]
 
 
@@ -121,13 +123,74 @@ def main():
     inside[:, 0] *= -1
     put("block.h5", inside)
     check("is turned inside out at the start" in tactus("check", "implicit.json", code=2), "inside out")
+    put("block.h5", block)
+    return cloth
+
+
+def speeds(kind, name, x, **keys):
+    """A body of vertices x starts with velocities of the file, in one integrator: bits of ranks and restarts."""
+    v = np.stack([np.cos(20 * x[:, 0]), 0.1 - x[:, 1], 0.2 + x[:, 2]], axis=1)
+    put("fast.h5", v, "velocity")
+    tactus("run", name, "-o", kind + "-fast.run", "--quiet")
+    first, at = frames(kind + "-fast.run", "velocity"), frames(kind + "-fast.run")
+    expected = v + keys.get("velocity", [0, 0, 0])
+    expected[keys.get("held", [])] = 0
+    check((first[0][:len(x)] == expected).all(), kind, "starts with the file's velocities added", first[0][:len(x)] - expected)
+    check(np.allclose(at[0][:len(x)], x, atol=1e-12) and abs(at[-1][:len(x)] - x).max() > 0.001, kind, "starts as its mesh, and moves")
+    tactus("run", name, "-o", kind + "-fast-3.run", "--quiet", ranks=3, TACTUS_TEST_SPREAD="1", TACTUS_TEST_DEAL="1")
+    check(all((a == b).all() for a, b in zip(at, frames(kind + "-fast-3.run"))), kind, "ranks differ")
+    folder = kind + "-fast-half.run"
+    tactus("run", name, "-o", folder, "--quiet", "--set", "time.end=0.01")
+    os.rename("fast.h5", "away.h5")  # a restart has its own velocities
+    tactus("run", "--restart", folder, "--set", "time.end=0.02", "--quiet")
+    os.rename("away.h5", "fast.h5")
+    check((frames(folder)[-1] == at[-1]).all(), kind, "a restart differs")
+    return v
+
+
+def faster(cloth):
+    """Velocities of each vertex: without positions, with them, and what is refused."""
+    still = {"body": "cloth", "vertices": [0, 5], "path": [[0, [0, 0, 0]]]}
+    for implicit in (False, True):
+        kind = "implicit" if implicit else "asynchronous"
+        v = speeds(kind, scene("fast.json", implicit, {"motions": [still]}, start={"file": "fast.h5"}, velocity=[0, 1, 0]), cloth, velocity=[0, 1, 0], held=[0, 5])
+    dust = np.array([[0.05 * i, 0.1, 0.04 * i * i] for i in range(5)])
+    with open("dust.json", "w") as f:
+        json.dump({"format": "tactus-scene/1", "time": {"end": 0.02, "frame": 0.01}, "contact": {"thickness": 0.002}, "integrator": {"kind": "impact", "step_s": 0.005}, "bodies": [
+            {"name": "dust", "mass": 1, "radius": 0.01, "mesh": {"kind": "points", "vertices": dust.tolist()}, "start": {"file": "fast.h5"}}]}, f)
+    speeds("impact", "dust.json", dust)
+    put("fast.h5", cloth + [0, 0, 0.1], velocity=v)
+    tactus("run", "fast.json", "-o", "both.run", "--quiet", "--overwrite")
+    check((frames("both.run")[0][:36] == cloth + [0, 0, 0.1]).all() and (frames("both.run", "velocity")[0][6:11] == v[6:11] + [0, 1, 0]).all(), "positions and velocities")
+    resolved = json.load(open("both.run/scene.json"))["bodies"][0]["start"]
+    check(resolved["holds"] == "both" and resolved["in_plane"] is False and len(resolved["sha256"]) == 64, resolved)
+    before = json.loads(tactus("check", "fast.json", "--json"))["sha256"]
+    put("fast.h5", cloth + [0, 0, 0.1], velocity=v + [0, 0, 1e-9])
+    check(before != json.loads(tactus("check", "fast.json", "--json"))["sha256"], "other velocities are another scene")
+    said = tactus("check", "both.run/scene.json", code=2)
+    check("start.sha256: is not what the file's velocities have" in said and said.count("\n") <= 1, said)
+    for what, x, text in (("rows", v[:-1], "has 35 vertices, but \"cloth\" has 36"), ("nan", np.where(np.arange(36)[:, None] == 7, np.nan, v), "`velocity` of vertex 7 is not finite"),
+                          ("columns", v[:, :2], "must be of shape (V, 3)"), ("fast", np.where(np.arange(36)[:, None] == 8, 1e20, v), "bodies[0].start: \"cloth\" starts its vertex 8 at 1.73e+20 m/s"),
+                          ("far", np.where(np.arange(36)[:, None] == 8, 1e60, v), "vertex 8 is over 1e+50 m/s fast"), ("whole", v.astype(int), "must hold floating-point numbers")):
+        put("fast.h5", x, "velocity")
+        said = tactus("check", "fast.json", code=2)
+        check(text in said and said.count("\n") <= 1, what, said)
+    put("fast.h5", v, "velocity")
+    said = tactus("check", scene("bad.json", True, start={"file": "fast.h5", "in_plane": True}), code=2)
+    check("start.in_plane: is not what" in said and said.count("\n") <= 1, said)
+    said = tactus("check", scene("bad.json", True, start={"file": "cloth.h5", "holds": "both"}), code=2)
+    check("its file has no `velocity`" in said and said.count("\n") <= 1, said)
+    said = tactus("check", scene("bad.json", True, start={"file": "fast.h5"}), "--set", "integrator.scheme=static", code=2)
+    check("the start's velocities out" in said and said.count("\n") <= 1, said)
+    said = tactus("check", scene("bad.json", True, start={"file": "fast.h5"}, fixed=True))
+    check("its start velocities have no effect" in said, said)
 
 
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    main()
+    faster(main())
     os.chdir("/")
 for failure in failures:
     print("FAIL", *failure)

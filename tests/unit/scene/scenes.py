@@ -141,6 +141,11 @@ def good(probe):
         file["position"] = [[5, 1, 0], [6.5, 0, 0.25], [7, 0, 0]]
     yield scene(bodies=[{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[5, 0, 0], [6, 0, 0], [7, 0, 0]]},
                          "start": {"file": "meshes/start.h5"}}])
+    with h5py.File(probe.write("meshes/fast.h5", b""), "w") as file:
+        file["velocity"] = [[5.0, 1, 0], [6.5, 0, 0.25], [7, 0, 0]]
+        digest = hashlib.sha256(file["velocity"][()].tobytes()).hexdigest()
+    yield scene(bodies=[{"name": "a", "mass": 1, "mesh": {"kind": "points", "vertices": [[5, 0, 0], [6, 0, 0], [7, 0, 0]]},
+                         "start": {"file": "meshes/fast.h5", "sha256": digest, "holds": "velocity", "in_plane": False}}])
     yield scene(contact={"thickness": 0.01, "friction": 0.3},
                 integrator={"kind": "implicit", "step_s": 0.25, "scheme": "euler", "newton": {"velocity_tol": 0.01, "force_tol": 0.01, "most": 100},
                             "barrier": {"stiffness": 10, "weights": "area"}, "friction": {"velocity": 0.001, "lags": 2},

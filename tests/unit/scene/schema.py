@@ -53,6 +53,7 @@ ONLY_READER = {
     r"starts with its sides|starts at the end of its .limits|joins .* with itself|ties a vertex to the world": "geometry, and two sides",
     r"is not rigid; give a vertex|is rigid; give the place|has vertex \d+, but|b: needs .at.": "a body, seen over two objects",
     r"has .pieces., but .* has neither triangles": "what the mesh has",
+    r"is not what the file.s velocities have": "what a file has",
     r"let the hinge turn by|motor: needs a period of": "relations of numbers",
     r"follow\.(vertex|triangle): is \S+; it must be from 0 to": "indices within the body",
 }
