@@ -198,6 +198,7 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
     const int n = tac_pair_vertices(pair->type);
     tac_impact_gather(sim->x, pair->v, n, x);
     tac_near_pair(pair->type, x, &near);
+    pair->room = tac_impact_room(sim, pair, near.d);
     const double gap = near.d - pair->radius, most = pair->thickness;
     const bool rim = is_on_rim(pair, &near), parallel = are_parallel(pair, (const double(*)[3])x);
     const bool straight = !rim || is_straight(sim, pair, (const double(*)[3])x, &near);
@@ -221,13 +222,38 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
     return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
-/* Are the displacements those with which it was proven? In most rounds most are. */
+/* Has no vertex of the pair got other displacements? In most rounds most have not. */
 static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair)
 {
+    int changed = 0;
     for (int i = 0; i < tac_pair_vertices(pair->type); i++)
-        if (memcmp(&sim->p[3 * (size_t)pair->v[i]], &sim->proven[3 * (size_t)pair->v[i]], 3 * sizeof *sim->p) != 0)
-            return false;
-    return true;
+        changed |= sim->changed[pair->v[i]];
+    return changed == 0;
+}
+
+/* Looks at those pairs of a block that have not been proven for the present flights, and may come near in them. */
+static enum tac_err look_at_block(struct tac_impact *sim, struct tac_impact_block *block, struct looked *how,
+                                  int64_t *later)
+{
+    enum tac_err err = TAC_OK;
+    const double travel = tac_impact_blocks_travel(sim, block);
+    if (block->room > travel && !block->waits)
+        return TAC_OK;
+    block->waits = false;
+    block->room = INFINITY;
+    for (size_t k = block->begin; k < block->end && !err; k++) {
+        struct tac_impact_pair *pair = &sim->search.pair[k];
+        if (!pair->active && !(pair->safe && is_unchanged(sim, pair))) {
+            how->later = false;
+            if (!(pair->room > travel))
+                err = look(sim, pair, how);
+            pair->safe = !pair->active && !how->later;
+            *later += how->later;
+            block->waits = block->waits || how->later;
+        }
+        block->room = fmin(block->room, pair->room);
+    }
+    return err;
 }
 
 /* Looks at all pairs that have not been proven for the present flights. Returns in *later how many wait. */
@@ -235,16 +261,17 @@ static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64
 {
     enum tac_err err = TAC_OK;
     *later = 0;
-    for (size_t k = 0; k < sim->search.count && !err; k++) {
-        struct tac_impact_pair *pair = &sim->search.pair[k];
-        if (pair->active || (pair->safe && is_unchanged(sim, pair)))
-            continue;
-        err = look(sim, pair, &how);
-        pair->safe = !pair->active && !how.later;
-        *later += how.later;
+    for (size_t k = 0; k < sim->search.block_count && !err; k++) {
+        struct tac_impact_block *block = &sim->search.block[k];
+        if (block->waits || sim->search.group[block->group[0]].changed || sim->search.group[block->group[1]].changed)
+            err = look_at_block(sim, block, &how, later);
     }
-    if (sim->count > 0)
+    for (size_t g = 0; g < sim->rigid.count + (size_t)sim->scene->settings->body_count; g++)
+        sim->search.group[g].changed = false;
+    if (sim->count > 0) {
         memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
+        memset(sim->changed, 0, (size_t)sim->count);
+    }
     return err;
 }
 

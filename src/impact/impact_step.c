@@ -97,6 +97,7 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     TAC_TRY(measure(sim));
     memcpy(sim->before, sim->v, 3 * (size_t)sim->count * sizeof *sim->v);
     aim(sim);
+    tac_impact_find_anew(sim);
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
@@ -298,6 +299,7 @@ static enum tac_err commit(struct tac_impact *sim)
     struct tac_impact_active *a = &sim->active;
     const double h = sim->part.h;
     tac_impact_enter_loads(sim);
+    tac_impact_blocks_move(sim);
     enter_pushes(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_impact_pushes_enter(sim)));
     for (tac_lid v = 0; v < sim->owned; v++)
