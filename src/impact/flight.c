@@ -18,6 +18,7 @@ static const double NEARLY = 1e-9;   /* a smaller weight is as good as none */
 static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
+enum { PATIENT = 2 };                /* after so many corrections each one is twice as large as the one before */
 
 static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *near)
 {
@@ -336,9 +337,9 @@ static bool turns(const struct tac_impact_pair *pair, const double p[4][3])
     return false;
 }
 
-/* Looks at a row: sets what is missing at its end, m. Returns false if it may touch before the end. A row whose
- * primitives do not turn comes no nearer, because they are convex and it does not approach. */
-static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
+/* Looks at a row: sets what is missing at its end, m; of one that may touch before the end, as much as it must keep. A
+ * row whose primitives do not turn comes no nearer, because they are convex and it does not approach. */
+static void measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
 {
     double x[4][3], p[4][3], end[4][3];
     struct tac_near near;
@@ -357,15 +358,24 @@ static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, 
     if (near.d - pair->radius < least * (1 - SLACK))
         *missing = least - (near.d - pair->radius);
     if (*missing > 0 || !turns(pair, p))
-        return true;
-    return tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
-                              1) == 1;
+        return;
+    if (tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
+                           1) != 1)
+        *missing = least;
+}
+
+/* A row without an impulse leaves faster than it must: only what it must do beyond that changes anything. */
+static double slack_of(const struct tac_impact *sim, const struct tac_impact_row *row)
+{
+    return row->lambda > 0 ? 0 : fmax(tac_row_speed(row, sim->active.middle) + row->u - row->r, 0);
 }
 
 static enum tac_err collect(struct tac_impact *sim, struct correction **out, size_t *count)
 {
     enum tac_err err = TAC_OK;
     size_t capacity = 0;
+    const int64_t late = sim->part.corrections - PATIENT;
+    const double more = late > 0 ? MORE * (double)(INT64_C(1) << late) : MORE;
     sim->part.least_gap = INFINITY;
     for (size_t k = 0; k < sim->search.count; k++) {
         const struct tac_impact_pair *pair = &sim->search.pair[k];
@@ -373,12 +383,12 @@ static enum tac_err collect(struct tac_impact *sim, struct correction **out, siz
         double missing;
         if (row == NULL)
             continue;
-        if (!measure(sim, pair, &missing))
-            sim->part.fails = true;
+        measure(sim, pair, &missing);
         if (!(missing > 0))
             continue;
         TAC_TRY(tac_grow(sim->ctx, out, &capacity, *count + 1, sizeof **out));
-        (*out)[(*count)++] = (struct correction){pair->key, MORE * missing / (sim->part.h * row->s)};
+        (*out)[(*count)++] =
+            (struct correction){pair->key, slack_of(sim, row) + more * missing / (sim->part.h * row->s)};
     }
 done:
     return err;
@@ -389,11 +399,7 @@ enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected)
     enum tac_err err;
     struct correction *mine = NULL, *all = NULL;
     size_t count = 0, total = 0;
-    int fails;
     TAC_TRY(tac_agree(sim->ctx, collect(sim, &mine, &count)));
-    fails = sim->part.fails;
-    TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
-    sim->part.fails = fails;
     TAC_TRY(tac_over_ranks(sim->ctx, &sim->part.least_gap, 1, MPI_DOUBLE, MPI_MIN));
     TAC_TRY(tac_impact_gather_records(sim, mine, count, sizeof *mine, &all, &total));
     for (size_t k = 0; k < total; k++)

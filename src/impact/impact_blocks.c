@@ -1,5 +1,5 @@
-/* impact_blocks.c: the list of pairs in blocks, each between two rigid pieces. Most pieces keep their flights in a round,
- * and most pairs of the others are too far apart for them, so most blocks need no look at their pairs. */
+/* impact_blocks.c: the list of pairs in blocks, each between two rigid pieces. Most pieces keep their flights in a
+ * round, and most pairs of the others are too far apart for them, so most blocks need no look at their pairs. */
 #include "impact/impact.h"
 #include <stdlib.h>
 

@@ -102,6 +102,7 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
     sim->active.instant.slow = sim->part.slow;
+    sim->active.instant.moves = 2 * sim->part.fastest > sim->part.supported;
     sim->active.instant.unsolved = 0;
 done:
     return err;
@@ -213,7 +214,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
         if (fresh > 0)
             continue;
         TAC_TRY(tac_impact_correct(sim, &corrected));
-        if (!corrected || sim->part.fails)
+        if (!corrected)
             break;
         if (++sim->part.corrections == CORRECTIONS) {
             sim->part.fails = true;
