@@ -165,6 +165,22 @@ done:
     return err;
 }
 
+enum tac_err tac_along_find_changed(struct tac_along *along, const double *p, const uint8_t *changed,
+                                    tac_take_pair *take, void *context, bool *done)
+{
+    enum tac_err err;
+    struct tac_candidates *c = along->candidates;
+    along->made = false;
+    for (size_t v = 0; v < (size_t)along->view->state->owned; v++)
+        for (size_t k = 0; k < 3 && changed[v]; k++)
+            c->move[v].u[k] = p[3 * v + k];
+    TAC_TRY(tac_candidates_show_changed(along->view, c, changed, take, context, done));
+    along->made = *done;
+    spend(along, TEST_NS * (double)c->cost.build);
+done:
+    return err;
+}
+
 void tac_along_use(struct tac_along *along, size_t count)
 {
     spend(along, USE_NS * (double)count);

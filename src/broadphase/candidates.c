@@ -381,6 +381,23 @@ enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c
     return tac_agree(view->ctx, err);
 }
 
+enum tac_err tac_candidates_show_changed(struct tac_view *view, struct tac_candidates *c, const uint8_t *left,
+                                         tac_take_pair *take, void *context, bool *done)
+{
+    enum tac_err err = TAC_OK;
+    const double extent = c->extent;
+    for (tac_lid v = 0; v < view->state->owned; v++)
+        if (left[v])
+            tac_candidates_bound(view, c, v, c->span_s, 0);
+    *done = !(c->extent > 2 * extent);
+    if (!*done)
+        return TAC_OK;
+    memcpy(c->repair.left, left, (size_t)view->state->owned);
+    err = tac_candidates_show_found_changed(view, c, take, context);
+    memset(c->repair.left, 0, (size_t)view->state->owned);
+    return err;
+}
+
 void tac_candidates_rename(struct tac_candidates *c, const int32_t *slot)
 {
     for (size_t k = 0; k < c->count; k++)

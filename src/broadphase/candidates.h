@@ -255,6 +255,11 @@ enum tac_err tac_candidates_horizon(struct tac_view *view, struct tac_candidates
  * near while all vertices move together from c->x by c->move[].u and stay within c->skin of these straight paths. Each
  * pair comes once, in no certain order. c->cost.build: the cost. */
 enum tac_err tac_candidates_show(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take, void *context);
+/* Local, on one rank. Does so again after some vertices (left (V), 1: is one) have got other displacements c->move[].u
+ * at the same c->x: shows the pairs that have such a vertex. *done: false if the margins for rounding are too small for
+ * these displacements; then all must be shown. */
+enum tac_err tac_candidates_show_changed(struct tac_view *view, struct tac_candidates *c, const uint8_t *left,
+                                         tac_take_pair *take, void *context, bool *done);
 /* What has to be done with a list of which vertices have left their trajectory bounds, from the least work to the most.
  */
 enum tac_repair {
@@ -305,6 +310,9 @@ enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c
 /* Local. Shows the pairs that may come near while the trajectory bounds hold, each once.  Boxes and frames are laid. */
 enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candidates *c, bool straight,
                                        tac_take_pair *take, void *context);
+/* Local. Shows those of them that have a leaver (c->repair.left). Boxes and trees are refitted. */
+enum tac_err tac_candidates_show_found_changed(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take,
+                                               void *context);
 /* Local. Sets c->frame of each body to the mean velocity of its trajectory bounds on this rank. */
 void tac_candidates_frames(struct tac_view *view, struct tac_candidates *c);
 /* A function of type tac_tree_box, with a tac_boxes as `context`: computes the box of primitive i in the frame of its

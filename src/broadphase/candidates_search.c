@@ -350,6 +350,19 @@ enum tac_err tac_candidates_show_found(struct tac_view *view, struct tac_candida
     return err;
 }
 
+enum tac_err tac_candidates_show_found_changed(struct tac_view *view, struct tac_candidates *c, tac_take_pair *take,
+                                               void *context)
+{
+    struct tac_search search = {
+        .view = view, .c = c, .changed = true, .straight = true, .take = take, .context = context};
+    enum tac_err err = view->scene->settings->contact.thickness > 0 ? search_changed(&search) : TAC_OK;
+    if (!err)
+        err = tac_search_flush(&search);
+    c->cost.build = search.cost + MARK_COST * (int64_t)c->primitive_begin[c->body_count];
+    c->cost.spent += c->cost.build;
+    return err;
+}
+
 enum tac_err tac_candidates_find(struct tac_view *view, struct tac_candidates *c, size_t *count)
 {
     struct listing listing = {.view = view, .c = c};

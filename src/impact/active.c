@@ -14,7 +14,7 @@ void tac_impact_active_clear(struct tac_impact *sim)
     a->instant.rows = a->instant.bodies = 0;
     a->instant.all.count = a->instant.kept.count = 0;
     for (size_t k = 0; k < sim->search.count; k++)
-        sim->search.pair[k].active = sim->search.pair[k].safe = false;
+        sim->search.pair[k].active = false;
 }
 
 void tac_impact_active_free(struct tac_impact *sim)

@@ -18,6 +18,7 @@ static const double NEARLY = 1e-9;   /* a smaller weight is as good as none */
 static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
+enum { PATIENT = 2 };                /* after so many corrections each one is twice as large as the one before */
 
 static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *near)
 {
@@ -198,6 +199,7 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
     const int n = tac_pair_vertices(pair->type);
     tac_impact_gather(sim->x, pair->v, n, x);
     tac_near_pair(pair->type, x, &near);
+    pair->room = tac_impact_room(sim, pair, near.d);
     const double gap = near.d - pair->radius, most = pair->thickness;
     const bool rim = is_on_rim(pair, &near), parallel = are_parallel(pair, (const double(*)[3])x);
     const bool straight = !rim || is_straight(sim, pair, (const double(*)[3])x, &near);
@@ -221,13 +223,38 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
     return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
-/* Are the displacements those with which it was proven? In most rounds most are. */
+/* Has no vertex of the pair got other displacements? In most rounds most have not. */
 static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair)
 {
+    int changed = 0;
     for (int i = 0; i < tac_pair_vertices(pair->type); i++)
-        if (memcmp(&sim->p[3 * (size_t)pair->v[i]], &sim->proven[3 * (size_t)pair->v[i]], 3 * sizeof *sim->p) != 0)
-            return false;
-    return true;
+        changed |= sim->changed[pair->v[i]];
+    return changed == 0;
+}
+
+/* Looks at those pairs of a block that have not been proven for the present flights, and may come near in them. */
+static enum tac_err look_at_block(struct tac_impact *sim, struct tac_impact_block *block, struct looked *how,
+                                  int64_t *later)
+{
+    enum tac_err err = TAC_OK;
+    const double travel = tac_impact_blocks_travel(sim, block);
+    if (block->room > travel && !block->waits)
+        return TAC_OK;
+    block->waits = false;
+    block->room = INFINITY;
+    for (size_t k = block->begin; k < block->end && !err; k++) {
+        struct tac_impact_pair *pair = &sim->search.pair[k];
+        if (!pair->active && !(pair->safe && is_unchanged(sim, pair))) {
+            how->later = false;
+            if (!(pair->room > travel))
+                err = look(sim, pair, how);
+            pair->safe = !pair->active && !how->later;
+            *later += how->later;
+            block->waits = block->waits || how->later;
+        }
+        block->room = fmin(block->room, pair->room);
+    }
+    return err;
 }
 
 /* Looks at all pairs that have not been proven for the present flights. Returns in *later how many wait. */
@@ -235,16 +262,17 @@ static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64
 {
     enum tac_err err = TAC_OK;
     *later = 0;
-    for (size_t k = 0; k < sim->search.count && !err; k++) {
-        struct tac_impact_pair *pair = &sim->search.pair[k];
-        if (pair->active || (pair->safe && is_unchanged(sim, pair)))
-            continue;
-        err = look(sim, pair, &how);
-        pair->safe = !pair->active && !how.later;
-        *later += how.later;
+    for (size_t k = 0; k < sim->search.block_count && !err; k++) {
+        struct tac_impact_block *block = &sim->search.block[k];
+        if (block->waits || sim->search.group[block->group[0]].changed || sim->search.group[block->group[1]].changed)
+            err = look_at_block(sim, block, &how, later);
     }
-    if (sim->count > 0)
+    for (size_t g = 0; g < sim->rigid.count + (size_t)sim->scene->settings->body_count; g++)
+        sim->search.group[g].changed = false;
+    if (sim->count > 0) {
         memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
+        memset(sim->changed, 0, (size_t)sim->count);
+    }
     return err;
 }
 
@@ -313,10 +341,10 @@ static bool turns(const struct tac_impact *sim, const struct tac_impact_pair *pa
     return false;
 }
 
-/* Looks at a row: sets what is missing at its end, m. Returns false if it may touch before the end. A row whose
- * primitives do not turn comes no nearer, because they are convex and it does not approach. That the end is far enough
- * away says nothing else: it may be on the other side. */
-static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
+/* Looks at a row: sets what is missing at its end, m; of one that may touch before the end, as much as it must keep. A
+ * row whose primitives do not turn comes no nearer, because they are convex and it does not approach. That the end is
+ * far enough away says nothing else: it may be on the other side. */
+static void measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
 {
     double x[4][3], p[4][3], end[4][3];
     struct tac_near near;
@@ -335,15 +363,24 @@ static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, 
     if (near.d - pair->radius < least * (1 - SLACK))
         *missing = least - (near.d - pair->radius);
     if (*missing > 0 || !turns(sim, pair, p))
-        return true;
-    return tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
-                              1) == 1;
+        return;
+    if (tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
+                           1) != 1)
+        *missing = least;
+}
+
+/* A row without an impulse leaves faster than it must: only what it must do beyond that changes anything. */
+static double slack_of(const struct tac_impact *sim, const struct tac_impact_row *row)
+{
+    return row->lambda > 0 ? 0 : fmax(tac_row_speed(row, sim->active.middle) + row->u - row->r, 0);
 }
 
 static enum tac_err collect(struct tac_impact *sim, struct correction **out, size_t *count)
 {
     enum tac_err err = TAC_OK;
     size_t capacity = 0;
+    const int64_t late = sim->part.corrections - PATIENT;
+    const double more = late > 0 ? MORE * (double)(INT64_C(1) << late) : MORE;
     sim->part.least_gap = INFINITY;
     for (size_t k = 0; k < sim->search.count; k++) {
         const struct tac_impact_pair *pair = &sim->search.pair[k];
@@ -351,12 +388,12 @@ static enum tac_err collect(struct tac_impact *sim, struct correction **out, siz
         double missing;
         if (row == NULL)
             continue;
-        if (!measure(sim, pair, &missing))
-            sim->part.fails = true;
+        measure(sim, pair, &missing);
         if (!(missing > 0))
             continue;
         TAC_TRY(tac_grow(sim->ctx, out, &capacity, *count + 1, sizeof **out));
-        (*out)[(*count)++] = (struct correction){pair->key, MORE * missing / (sim->part.h * row->s)};
+        (*out)[(*count)++] =
+            (struct correction){pair->key, slack_of(sim, row) + more * missing / (sim->part.h * row->s)};
     }
 done:
     return err;
@@ -367,11 +404,7 @@ enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected)
     enum tac_err err;
     struct correction *mine = NULL, *all = NULL;
     size_t count = 0, total = 0;
-    int fails;
     TAC_TRY(tac_agree(sim->ctx, collect(sim, &mine, &count)));
-    fails = sim->part.fails;
-    TAC_TRY(tac_over_ranks(sim->ctx, &fails, 1, MPI_INT, MPI_MAX));
-    sim->part.fails = fails;
     TAC_TRY(tac_over_ranks(sim->ctx, &sim->part.least_gap, 1, MPI_DOUBLE, MPI_MIN));
     TAC_TRY(tac_impact_gather_records(sim, mine, count, sizeof *mine, &all, &total));
     for (size_t k = 0; k < total; k++)

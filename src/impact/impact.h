@@ -38,8 +38,23 @@ struct tac_impact_pair {
     enum tac_pair_type type;
     tac_lid v[4];
     double radius, thickness; /* m */
+    double room;              /* at x it is by at least so much farther apart than the thickness, m */
     bool active;              /* is a row */
-    bool safe;                /* keeps apart with the displacements sim->proven of its vertices */
+    bool safe;                /* keeps apart as long as its vertices have the displacements sim->proven */
+};
+
+/* The flights of the vertices of a rigid piece, or of a body that has none. */
+struct tac_impact_group {
+    double lo[3], hi[3]; /* the box of their displacements, m */
+    bool changed;        /* one of them has not been proven for these */
+};
+
+/* Pairs between two groups, one after the other in the list. */
+struct tac_impact_block {
+    int32_t group[2];
+    size_t begin, end;
+    double room; /* the least of its pairs, m */
+    bool waits;  /* some may not be safe though nothing has changed */
 };
 
 /* What a row has pushed along its normal in the last step. */
@@ -93,8 +108,14 @@ struct tac_impact_search {
     struct tac_scripts scripts;
     struct tac_along *along; /* owned */
     double radius;           /* m: of the smallest particle */
+    bool current;            /* the list was made in this part, for the path of the flight of then */
+    bool partial;            /* it has all pairs of the vertices `listed`, and of others the rows only */
+    uint8_t *listed;         /* owned, (owned) */
     size_t count, capacity;
     struct tac_impact_pair *pair; /* owned: in no order */
+    size_t block_count, block_capacity;
+    struct tac_impact_block *block; /* owned: of all pairs */
+    struct tac_impact_group *group; /* owned, (rigid pieces, and bodies) */
 };
 
 struct tac_impact_scripts {
@@ -146,7 +167,8 @@ struct tac_impact {
         struct tac_impact_blocked blocked; /* of this rank, the nearest */
     } part;
     double *a, *p, *before; /* owned, (count, 3): m/s^2; displacements, m; velocities at the part's start */
-    double *proven;         /* owned, (count, 3): displacements of the last proof, m */
+    double *proven;         /* owned, (count, 3): displacements of the last proof, m; not a number: there was none */
+    uint8_t *changed;       /* owned, (count): 1: has other ones now */
     struct tac_impact_search search;
     struct tac_impact_active active;
     struct {
@@ -226,10 +248,27 @@ void tac_impact_scripts_start(struct tac_impact *sim);
 void tac_impact_scripts_tell(struct tac_impact *sim);
 enum tac_err tac_impact_scripts_begin(struct tac_impact *sim, tac_time from, tac_time to);
 
-/* impact_search.c. Collective. find: makes the list of pairs complete for the displacements sim->p. */
+/* impact_search.c. find: collective; makes the list of pairs complete for the displacements sim->p, and marks the
+ * vertices that have not been proven for these. A pair without such a vertex is a row or proven, unless it is in the
+ * list and not safe. find_anew: local; at the start of a part nothing is proven. */
 enum tac_err tac_impact_search_create(struct tac_impact *sim);
 void tac_impact_search_destroy(struct tac_impact *sim);
 enum tac_err tac_impact_find(struct tac_impact *sim);
+void tac_impact_find_anew(struct tac_impact *sim);
+/* impact_blocks.c. Local. create: makes the groups. group: their flights, from sim->p and sim->changed. make: makes the
+ * blocks of a new list. travel: no pair of the block comes nearer than by so much in the flight, m. move: pairs have
+ * gone to the ends of their flights. */
+enum tac_err tac_impact_blocks_create(struct tac_impact *sim);
+void tac_impact_blocks_free(struct tac_impact_search *s);
+void tac_impact_blocks_group(struct tac_impact *sim);
+enum tac_err tac_impact_blocks_make(struct tac_impact *sim);
+double tac_impact_blocks_travel(const struct tac_impact *sim, const struct tac_impact_block *block);
+void tac_impact_blocks_move(struct tac_impact *sim);
+/* Local. Returns the room of a pair at a distance, m, with all errors of rounding. */
+static inline double tac_impact_room(const struct tac_impact *sim, const struct tac_impact_pair *pair, double d)
+{
+    return d - pair->radius - pair->thickness - 1e-9 * sim->search.along->candidates->extent;
+}
 
 /* active.c. clear: local; forgets all rows. add: local; makes a pair a row, which has not come to the other ranks yet.
  * meet: collective; gives the new rows to all ranks. Returns in *fresh how many there are. */

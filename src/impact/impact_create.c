@@ -20,6 +20,7 @@ void tac_impact_destroy(struct tac_impact **out)
     double *const arrays[] = {sim->x, sim->v, sim->a, sim->p, sim->before, sim->proven, sim->impulse};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         free(arrays[k]);
+    free(sim->changed);
     free(sim->id);
     free(sim->pushed.row);
     tac_impact_ghosts_destroy(sim);
@@ -58,6 +59,7 @@ static enum tac_err make_arrays(struct tac_impact *sim)
     double **const all[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before, &sim->proven};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         TAC_TRY(tac_alloc(sim->ctx, n, sizeof **all[k], all[k]));
+    TAC_TRY(tac_alloc(sim->ctx, (size_t)sim->count, 1, &sim->changed));
     TAC_TRY(tac_alloc(sim->ctx, 3 * (size_t)sim->owned, sizeof *sim->impulse, &sim->impulse));
     sim->own_v = sim->v;
     if (sim->id != NULL)

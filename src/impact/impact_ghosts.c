@@ -7,7 +7,7 @@ enum { TAG = 48 };
 
 /* All data of a ghost that its owner must tell. */
 struct known {
-    double x[3], v[3], a[3], p[3], before[3];
+    double x[3], v[3], a[3], p[3], before[3], proven[3];
     int64_t on;
 };
 
@@ -24,6 +24,7 @@ static size_t fill_known(void *self, struct tac_neighbor *n)
         memcpy(k.a, &sim->a[at], sizeof k.a);
         memcpy(k.p, &sim->p[at], sizeof k.p);
         memcpy(k.before, &sim->before[at], sizeof k.before);
+        memcpy(k.proven, &sim->proven[at], sizeof k.proven);
         memcpy(n->report + i * sizeof k, &k, sizeof k);
     }
     return n->give_count * sizeof(struct known);
@@ -42,6 +43,7 @@ static void take_known(void *self, struct tac_neighbor *n)
         memcpy(&sim->a[at], k.a, sizeof k.a);
         memcpy(&sim->p[at], k.p, sizeof k.p);
         memcpy(&sim->before[at], k.before, sizeof k.before);
+        memcpy(&sim->proven[at], k.proven, sizeof k.proven);
         sim->scripts.on[n->need[i]] = (uint8_t)k.on;
     }
 }
@@ -98,6 +100,7 @@ static void enter_arrays(struct tac_impact *sim)
     double **const array[] = {&sim->x, &sim->v, &sim->a, &sim->p, &sim->before, &sim->proven};
     for (size_t k = 0; k < sizeof array / sizeof *array; k++)
         tac_halo_grows(halo, array[k], 3 * sizeof **array[k]);
+    tac_halo_grows(halo, &sim->changed, sizeof *sim->changed);
     tac_halo_grows(halo, &sim->scripts.on, sizeof *sim->scripts.on);
     if (sim->rigid.count > 0)
         tac_halo_grows(halo, &sim->rigid.of, sizeof *sim->rigid.of);

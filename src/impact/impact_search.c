@@ -13,6 +13,7 @@
 static const double MARGIN = 1.125;
 static const double SHORT = 2;     /* radii of the smallest particle */
 static const double AROUND = 1.25; /* times the longest flight */
+enum { PARTS = 2 }; /* where more than one of so many vertices have other flights than before, all are searched */
 
 /* Collective. Returns the least radius of what moves; of a rigid piece its radius of gyration. */
 static enum tac_err find_radius(const struct tac_impact *sim, double *radius)
@@ -31,6 +32,7 @@ static enum tac_err find_radius(const struct tac_impact *sim, double *radius)
 
 enum tac_err tac_impact_search_create(struct tac_impact *sim)
 {
+    enum tac_err err;
     struct tac_impact_search *s = &sim->search;
     s->state = (struct tac_vertex_state){.owned = sim->owned, .count = sim->count, .capacity = sim->count};
     s->scripts = (struct tac_scripts){.of = sim->scripts.of};
@@ -44,13 +46,19 @@ enum tac_err tac_impact_search_create(struct tac_impact *sim)
                                 .margin = MARGIN,
                                 .every_owner = true,
                                 .self = sim};
-    const enum tac_err err = find_radius(sim, &s->radius);
-    return err ? err : tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along);
+    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, (size_t)sim->owned, 1, &s->listed)));
+    TAC_TRY(tac_agree(sim->ctx, tac_impact_blocks_create(sim)));
+    TAC_TRY(find_radius(sim, &s->radius));
+    TAC_TRY(tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along));
+done:
+    return err;
 }
 
 void tac_impact_search_destroy(struct tac_impact *sim)
 {
     tac_along_destroy(&sim->search.along);
+    tac_impact_blocks_free(&sim->search);
+    free(sim->search.listed);
     free(sim->search.pair);
 }
 
@@ -70,7 +78,9 @@ static enum tac_err take(void *context, const struct tac_found_pair *pair)
                                   .radius = pair->radius,
                                   .thickness = pair->thickness};
     memcpy(p->v, pair->v, sizeof p->v);
+    p->room = tac_impact_room(sim, p, pair->d);
     p->active = tac_impact_active_find(sim, p->key) != NULL;
+    p->safe = true; /* no vertex of it is marked: it was proven, though it was on no list */
 done:
     return err;
 }
@@ -84,11 +94,94 @@ static enum tac_err find_longest(const struct tac_impact *sim, double *longest)
     return tac_over_ranks(sim->ctx, longest, 1, MPI_DOUBLE, MPI_MAX);
 }
 
+/* ---- what has changed since the last proof ---- */
+
+void tac_impact_find_anew(struct tac_impact *sim)
+{
+    for (size_t k = 0; k < 3 * (size_t)sim->owned; k++)
+        sim->proven[k] = NAN;
+    sim->search.current = false;
+}
+
+/* Marks the vertices whose displacements are not those of the last proof. Returns how many they are. */
+static size_t mark_changed(struct tac_impact *sim)
+{
+    size_t count = 0;
+    for (size_t v = 0; v < (size_t)sim->count; v++) {
+        sim->changed[v] = memcmp(&sim->p[3 * v], &sim->proven[3 * v], 3 * sizeof *sim->p) != 0;
+        count += sim->changed[v];
+    }
+    return count;
+}
+
+/* Pairs that wait must be looked at again, also if they come back in another list: their vertices are not proven. */
+static void forget_waiting(struct tac_impact *sim)
+{
+    for (size_t k = 0; k < sim->search.count; k++) {
+        const struct tac_impact_pair *pair = &sim->search.pair[k];
+        for (int i = 0; i < tac_pair_vertices(pair->type) && !pair->active && !pair->safe; i++)
+            sim->proven[3 * (size_t)pair->v[i]] = NAN; /* one is this rank's, which tells the others */
+    }
+}
+
+/* ---- lists ---- */
+
+/* Leaves of the list the rows of which no vertex has changed. */
+static void keep_rows(struct tac_impact *sim)
+{
+    struct tac_impact_search *s = &sim->search;
+    size_t count = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        const struct tac_impact_pair *pair = &s->pair[k];
+        int changed = 0;
+        for (int i = 0; i < tac_pair_vertices(pair->type); i++)
+            changed |= sim->changed[pair->v[i]];
+        if (pair->active && !changed)
+            s->pair[count++] = *pair;
+    }
+    s->count = count;
+}
+
+/* On one rank: the pairs that have not been proven, and the rows. *made: false: a whole list costs less. */
+static enum tac_err make_part_of_list(struct tac_impact *sim, bool *made)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_impact_search *s = &sim->search;
+    *made = sim->halo == NULL && s->current && !(sim->ctx->hooks.skin > 0) &&
+            PARTS * mark_changed(sim) < (size_t)sim->count;
+    if (!*made)
+        return TAC_OK;
+    keep_rows(sim);
+    TAC_TRY(tac_along_find_changed(s->along, sim->p, sim->changed, take, sim, made));
+    s->partial = true;
+    if (sim->count > 0)
+        memcpy(s->listed, sim->changed, (size_t)sim->count);
+    tac_along_enter(s->along, s->count);
+    TAC_TRY(tac_impact_blocks_make(sim));
+done:
+    return err;
+}
+
+/* Has the list all pairs that have not been proven? */
+static bool has_changed(const struct tac_impact *sim)
+{
+    const struct tac_impact_search *s = &sim->search;
+    for (tac_lid v = 0; v < sim->count && s->partial; v++)
+        if (sim->changed[v] && !s->listed[v])
+            return false;
+    return true;
+}
+
 static enum tac_err make_list(struct tac_impact *sim)
 {
     enum tac_err err;
     struct tac_impact_search *s = &sim->search;
     double longest, part = 1;
+    bool made;
+    forget_waiting(sim);
+    TAC_TRY(make_part_of_list(sim, &made));
+    if (made)
+        return TAC_OK;
     TAC_TRY(find_longest(sim, &longest));
     if (!(sim->ctx->hooks.skin > 0)) {
         const bool is_short = longest <= SHORT * s->radius;
@@ -98,9 +191,12 @@ static enum tac_err make_list(struct tac_impact *sim)
     }
     s->count = 0;
     sim->books.counters.candidate_builds++;
+    s->partial = false;
+    s->current = part == 1;
     TAC_TRY(tac_along_find(s->along, sim->x, sim->p, part, take, sim)); /* may reallocate arrays of vertices */
     TAC_TRY(tac_impact_ghosts_keep(sim));
     tac_along_enter(s->along, s->count);
+    TAC_TRY(tac_agree(sim->ctx, tac_impact_blocks_make(sim)));
 done:
     return err;
 }
@@ -111,9 +207,13 @@ enum tac_err tac_impact_find(struct tac_impact *sim)
     struct tac_impact_search *s = &sim->search;
     const double begin_s = tac_wall_s();
     bool holds;
+    (void)mark_changed(sim);
     TAC_TRY(tac_along_holds(s->along, sim->x, sim->p, 1, &holds));
-    if (!holds)
+    if (!holds || !has_changed(sim)) {
         TAC_TRY(make_list(sim));
+        (void)mark_changed(sim);
+    }
+    tac_impact_blocks_group(sim);
     tac_along_use(s->along, s->count);
     sim->books.counters.candidates = (int64_t)s->count;
 done:

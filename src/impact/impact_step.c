@@ -126,10 +126,12 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     memcpy(sim->before, sim->v, 3 * (size_t)sim->count * sizeof *sim->v);
     aim(sim);
     TAC_TRY(check_range(sim));
+    tac_impact_find_anew(sim);
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
     sim->active.instant.slow = sim->part.slow;
+    sim->active.instant.moves = 2 * sim->part.fastest > sim->part.supported;
     sim->active.instant.unsolved = 0;
 done:
     return err;
@@ -242,7 +244,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
         if (fresh > 0)
             continue;
         TAC_TRY(tac_impact_correct(sim, &corrected));
-        if (!corrected || sim->part.fails)
+        if (!corrected)
             break;
         sim->part.struck = true;
         if (++sim->part.corrections == CORRECTIONS) {
@@ -329,6 +331,7 @@ static enum tac_err commit(struct tac_impact *sim)
     struct tac_impact_active *a = &sim->active;
     const double h = sim->part.h;
     tac_impact_enter_loads(sim);
+    tac_impact_blocks_move(sim);
     enter_pushes(sim);
     TAC_TRY(tac_agree(sim->ctx, tac_impact_pushes_enter(sim)));
     for (tac_lid v = 0; v < sim->owned; v++)

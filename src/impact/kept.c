@@ -1,4 +1,5 @@
-/* kept.c: results of supports that need not be computed again (docs/reference/impact.md, One step).
+/* kept.c: results of supports that need not be computed again, or from which another one starts
+ * (docs/reference/impact.md, One step).
  *
  * A step solves its support again whenever a pair has joined the rows, or a row has been corrected, and most islands
  * have not changed since. So the rows of the last support are kept with what went into it and what came out. An island
@@ -79,6 +80,26 @@ void tac_kept_restore(struct tac_instant *in, const uint32_t *list, size_t n)
             if (tac_row_body(row, i) >= 0)
                 memcpy(&in->v[3 * (size_t)tac_row_body(row, i)], kept->to[i], sizeof kept->to[i]);
     }
+}
+
+bool tac_kept_start(struct tac_instant *in, const uint32_t *list, size_t n)
+{
+    size_t known = 0;
+    for (size_t e = 0; e < n; e++)
+        known += in->kept.of[list[e]] >= 0;
+    if (known <= n / 2)
+        return false;
+    for (size_t e = 0; e < n; e++) {
+        struct tac_impact_row *row = &in->row[list[e]];
+        if (in->kept.of[list[e]] < 0)
+            continue;
+        const struct tac_kept_row *kept = &in->kept.row[in->kept.of[list[e]]];
+        row->lambda = kept->lambda;
+        row->rubs = kept->rubs;
+        memcpy(row->slide, kept->slide, sizeof row->slide);
+        memcpy(row->tangent, kept->tangent, sizeof row->tangent);
+    }
+    return true;
 }
 
 void tac_kept_store(struct tac_instant *in)

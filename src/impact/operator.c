@@ -7,6 +7,8 @@
 #define TAC_ROUNDING 0x1p-46 /* of velocities: no problem is solved to less than this part of the largest */
 /* Where energy is lost anyhow, errors of impulses only leave a little speed, which the next step takes. */
 #define TAC_SLACK 1000
+#define TAC_SLACK_OF_TURNS 10 /* of more than MANY rows with rigid bodies */
+#define TAC_SLACK_OF_TUMBLING 1e5
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
 /* Likewise, of an interior point. */
@@ -19,8 +21,10 @@ enum {
     PER_ROW = 5,
     MANY = 400,
     LARGE = 4000,
-    LARGE_OF_TURNS = 1000,
-    FIRST = 100
+    LARGE_OF_TURNS = 400,
+    FIRST = 100,
+    FIRST_OF_TURNS = 30,
+    TUMBLING = 2 /* passes of friction */
 };
 
 /* ---- life ---- */
@@ -134,11 +138,12 @@ static enum tac_err solve_by_both(struct tac_instant *in, bool *solved)
     struct tac_bounded *p = &in->problem;
     const size_t large = in->large > 0 ? in->large : in->turns ? LARGE_OF_TURNS : LARGE;
     bool found;
-    p->most = in->lossy && p->columns > large ? FIRST : 0;
+    p->most = !in->lossy || p->columns <= large ? 0 : in->turns ? FIRST_OF_TURNS : FIRST;
     TAC_TRY(solve_by_gradients(in, solved));
     if (!p->left)
         goto done;
-    err = tac_interior_solve(in->ctx, &in->interior, p, in->turns ? INTERIOR_OF_TURNS : INTERIOR, &found);
+    err =
+        tac_interior_solve(in->ctx, &in->interior, p, in->turns && !in->tumbles ? INTERIOR_OF_TURNS : INTERIOR, &found);
     TAC_TRY(in->deal.together ? tac_agree(in->ctx, err) : err);
     p->most = 0;
     if (found && !in->turns)
@@ -240,7 +245,12 @@ static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
     for (size_t k = 0; k < n; k++)
         in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
     in->lossy = !loses_nothing(in, list, n, true);
-    in->slack = in->lossy && !in->turns ? TAC_SLACK : 1;
+    in->tumbles = in->lossy && in->turns && n > MANY && in->moves;
+    in->slack = !in->lossy    ? 1
+                : !in->turns  ? TAC_SLACK
+                : in->tumbles ? TAC_SLACK_OF_TUMBLING
+                : n > MANY    ? TAC_SLACK_OF_TURNS
+                              : 1;
 }
 
 /* ---- friction ---- */
@@ -699,13 +709,18 @@ static enum tac_err support_island(struct tac_instant *in, size_t i, bool again)
     for (size_t k = 0; k < n; k++) {
         struct tac_impact_row *row = &in->row[list[k]];
         row->lambda = again ? row->lambda : 0;
-        in->second[list[k]] = row->lambda;
     }
     if (!again)
         forget_friction(in, list, n, false);
-    for (int64_t pass = again ? 1 : 0; pass <= in->rule.passes && !settled; pass++) {
+    const bool large = in->turns && in->lossy && n > MANY,
+               start = !again && in->keeps && large && tac_kept_start(in, list, n);
+    const int64_t most = in->tumbles && in->rule.passes > TUMBLING ? TUMBLING : in->rule.passes;
+    for (size_t k = 0; k < n; k++)
+        in->second[list[k]] = in->row[list[k]].lambda;
+    int64_t pass = !again && !start ? 0 : in->tumbles ? most : start && most > 1 ? most - 1 : 1;
+    for (; pass <= most && !settled; pass++) {
         TAC_TRY(tac_instant_solve_with_friction(in, list, n, 2, in->v, true));
-        if (pass == in->rule.passes)
+        if (pass == most)
             break;
         settled = settle_limits(in, list, n);
         go_back(in, list, n, in->v, in->start);

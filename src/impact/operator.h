@@ -59,10 +59,12 @@ struct tac_instant {
     /* of an impact */
     double fastest; /* the largest |v| of a body in the scene */
     double floor;   /* m/s: slower approaches are rounding errors of supports */
+    bool moves;     /* the fastest body is faster than what forces give in a step */
     double slow;    /* m/s: what approaches slower is not reflected, unless all of its island is elastic */
 
     double slack;      /* times rule.tolerance: of the island that is being solved */
     bool lossy, turns; /* it loses energy; it has rigid pieces */
+    bool tumbles;      /* it has many rows, and rigid pieces that are not at rest */
     double most;       /* the largest number that the last problem was to take */
 
     /* counted since the caller set them to 0 */
@@ -160,6 +162,7 @@ void tac_kept_free(struct tac_kept_support *kept);
 void tac_kept_begin(struct tac_instant *in);
 bool tac_kept_has(const struct tac_instant *in, const uint32_t *list, size_t n);
 void tac_kept_restore(struct tac_instant *in, const uint32_t *list, size_t n);
+bool tac_kept_start(struct tac_instant *in, const uint32_t *list, size_t n);
 void tac_kept_store(struct tac_instant *in);
 
 /* Local. The other operators, of island i (others.c). Impulses go to in->first. */

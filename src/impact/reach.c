@@ -119,7 +119,7 @@ static void move(struct tac_instant *in, const double *v)
 
 static bool is_large(const struct tac_instant *in, size_t n)
 {
-    return n > MANY && in->lossy && !in->turns;
+    return n > MANY && in->lossy;
 }
 
 enum tac_err tac_instant_stop(struct tac_instant *in, const uint32_t *list, size_t n, const double *v)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Do rigid bodies in the integrator for impact rest, slide, separate and keep what they must keep?  (Smith et al. 2012.)
 
-    jobs/experiments/impact/bodies.py all|flat|tilted|stack|slope|stop|cubes|dolls|vessel|tower|heap [--count N] [--end S] [--ranks N]
+    jobs/experiments/impact/bodies.py all|flat|tilted|stack|slope|stop|cubes|dolls|vessel|trefoil|turned|rocks|tower|heap [--count N] [--end S] [--ranks N]
 
 flat     boxes that lie on a floor do not move by a bit, with restitution 0, .5 and .9
 tilted   a box that is tilted by .5 rad comes to rest within 20 s; how far it drifts afterwards
@@ -11,6 +11,9 @@ stop     a box that slides stops at v^2/(2 mu g)
 cubes    eight cubes fly apart in a large cube, without gravity: they stay their own mirror image, and keep their energy
 dolls    hollow boxes in each other fall on a table: they separate, and with one impulse for all they do not
 vessel   two boxes in a closed vessel that nothing holds, restitution .8, friction .5: how far the momenta drift (--end, 30 s)
+trefoil  a knot falls flat on a plane and bounces: it keeps its energy, and goes straight
+turned   two crooked shapes, one the other turned by 180 degrees, meet: they stay so, and keep their energy
+rocks    elastic bodies that turn while they lie on a floor: the error of their energy against the step, and its order
 tower    boxes whose faces have more and more vertices, on each other: iterations of a step
 heap     --count boxes (1000) fall into a box: seconds and iterations of a step
 
@@ -212,6 +215,75 @@ def vessel(words):
           (end, drift, line, sum(row["rows"] for row in run.steps)))
 
 
+def trefoil(words):
+    """Six of its vertices are lowest.  Without friction it must go straight up and down."""
+    n = 48
+    turns = [2 * math.pi * k / n for k in range(n + 1)]
+    knot = [[.04 * (math.sin(t) + 2 * math.sin(2 * t)), -.04 * math.sin(3 * t), .04 * (math.cos(t) - 2 * math.cos(2 * t))] for t in turns[:n]]
+    body = {"name": "knot", "rigid": True, "mass": .02, "radius": .01, "position": [0, .1, 0],
+            "mesh": {"kind": "segments", "vertices": knot, "closed": True}}
+    run = Run(scene([FLOOR, body], 2, {"restitution": 1}, frames=40))
+    part = run.range_of("total")[0] / run.energy[0]["total"]
+    check(part < 1e-9, "a trefoil bounces on a plane for 2 s, %d reflections: its energy is kept to %.3g of it" % (sum(row["reflections"] for row in run.steps), part))
+    across = max(abs(c[0][[0, 2]] - run.center[0][0][[0, 2]]).max() for c in run.center)
+    check(across < 1e-9 and max(abs(w).max() for w in run.spin) < 1e-9, "and it goes straight: %.3g m across, spin %.3g rad/s" % (across, max(abs(w).max() for w in run.spin)))
+
+
+def turned(words):
+    """A turn by 180 degrees about the vertical changes two signs, so the second body is the first one's image to the last bit at the start."""
+    corners = [[.05, .01, .02], [-.04, .03, -.03], [.01, -.05, -.02], [-.02, -.01, .06], [.02, .06, -.01]]
+    faces = [[0, 3, 2], [0, 4, 3], [0, 2, 4], [1, 2, 3], [1, 3, 4], [1, 4, 2]]
+    bodies = []
+    for name, sign in (("one", 1), ("two", -1)):
+        bodies.append({"name": name, "rigid": {"density": 1000}, "position": [.1 * sign, 0, .005 * sign], "velocity": [-1 * sign, 0, 0], "angular_velocity": [.5 * sign, 1, .3 * sign],
+                       "mesh": {"kind": "inline", "vertices": [[sign * x, y, sign * z] for x, y, z in corners], "triangles": faces}})
+    run = Run(scene(bodies, .3, {"restitution": 1}, step=.002, frames=30, gravity=[0, 0, 0]))
+    apart = max(abs(c[0] * [-1, 1, -1] - c[1]).max() for c in run.center)
+    part = run.range_of("total")[0] / run.energy[0]["total"]
+    check(apart < 1e-9, "two shapes at 180 degrees stay so to %.3g m in .3 s, after %d reflections" % (apart, sum(row["reflections"] for row in run.steps)))
+    check(part < 1e-9, "and keep their energy to %.3g of it" % part)
+
+
+def ball(radii, level=2):
+    """An ellipsoid: an octahedron whose triangles are cut in four `level` times."""
+    corner = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    triangles = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
+    for _ in range(level):
+        middle, cut = {}, []
+        for t in triangles:
+            new = []
+            for a, b in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0])):
+                key = (min(a, b), max(a, b))
+                if key not in middle:
+                    at = [corner[a][c] + corner[b][c] for c in range(3)]
+                    middle[key] = len(corner)
+                    corner.append(tuple(x / math.hypot(*at) for x in at))
+                new.append(middle[key])
+            cut += [(t[0], new[0], new[2]), (new[0], t[1], new[1]), (new[2], new[1], t[2]), tuple(new)]
+        triangles = cut
+    return {"kind": "inline", "vertices": [[r * x for r, x in zip(radii, at)] for at in corner], "triangles": [list(t) for t in triangles]}
+
+
+def rocks(words):
+    """Energy is of the height over rest.  `box`: until its second edge meets the floor; `ellipsoid`: one and a half swings."""
+    tilt, size = .35, (.1, .06, .08)
+    low = .5 * (size[0] * math.sin(tilt) + size[1] * math.cos(tilt))
+    falls = box("box", size, [0, low + .001, 0], rotation=[0, 0, math.degrees(tilt)])
+    egg = {"name": "egg", "rigid": {"density": 1000}, "mesh": ball((.1, .06, .08)), "rotation": [0, 0, 25]}
+    lean = max(math.sin(math.radians(25)) * x + math.cos(math.radians(25)) * y for x, y, _ in egg["mesh"]["vertices"])
+    egg["position"] = [0, lean + .001, 0]
+    for name, body, end in (("a box on its edge", falls, .1), ("an ellipsoid", egg, .6)):
+        errors = []
+        for step in (.01, .005, .0025, .00125, .000625):
+            run = Run(scene([FLOOR, body], end, {"restitution": 1}, step=step, frames=10))
+            errors.append(max(abs(row["total"] - run.energy[0]["total"]) for row in run.energy))
+        kinetic = max(row["kinetic"] for row in run.energy)
+        orders = [math.log2(a / b) for a, b in zip(errors, errors[1:]) if b > 0]
+        print("        %s, %g s: energy is off by %s J with steps of 10, 5, 2.5, 1.25, .625 ms, orders %s; up to %.3g J move" %
+              (name, end, ", ".join("%.3g" % e for e in errors), ", ".join("%.2f" % o for o in orders), kinetic), flush=True)
+        check(errors[-1] < .02 * kinetic and errors[-1] < errors[0], "and less with shorter steps: %.3g of what moves" % (errors[-1] / kinetic))
+
+
 def tower(words):
     for n, cells in ((5, 1), (10, 1), (20, 1), (5, 3), (10, 3), (5, 7)):
         bodies = [FLOOR] + [box("box%d" % k, .1, [0, .051 + .101 * k, 0], cells=(cells, 1, cells)) for k in range(n)]
@@ -238,7 +310,7 @@ def heap(words):
 
 
 def main():
-    every = (flat, tilted, stack, slope, stop, cubes, dolls, vessel)
+    every = (flat, tilted, stack, slope, stop, cubes, dolls, vessel, trefoil, turned, rocks)
     all_of_them = {part.__name__: part for part in every + (tower, heap)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["all", *all_of_them])

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """impact_equality.py [FROM TO [particles|bodies]]: the integrator for impact gives the same bits on 1, 2, 3 and 4 ranks, after restarts on another number of them,
 where all ranks solve an island that one would solve, with another skin of the candidates, and built by another compiler (TACTUS_OTHER); and every run is proven by the audit.
-So does a pile of 1296 discs, whose problems have so many unknowns that an interior point solves them.
+So do a pile of 1296 discs, whose problems have so many unknowns that an interior point solves them, and a wall of boxes.
 
 Random small scenes of particles, and of rigid bodies and particles, with fixed and scripted bodies, restitution and friction, each told by
 its seed.  If it fails, a run
@@ -121,26 +121,51 @@ def make_pile(n):
                        {"name": "box", "fixed": True, "mesh": {"kind": "segments", "vertices": [[left, top, 0], [left, -1.03, 0], [right, -1.03, 0], [right, top, 0]]}}]}
 
 
-def pile(folder):
-    scene = os.path.join(folder, "pile.json")
+def compare(folder, name, what, ways):
+    """One rank, which the audit proves, and other ways to run a scene."""
+    scene = os.path.join(folder, name + ".json")
     with open(scene, "w") as file:
-        json.dump(make_pile(36), file)
+        json.dump(what, file)
 
-    def run(name, *words, **how):
-        code, text = call("run", *words, "-o", os.path.join(folder, name), "--quiet", "--overwrite", **how)
-        must(code == 0, "pile, %s: exit code %d" % (name, code), text)
-        code, text = call("diff", os.path.join(folder, "pile"), os.path.join(folder, name))
-        must(code == 0, "pile: one rank and %s differ" % name, text)
+    def run(way, *words, **how):
+        code, text = call("run", scene, *words, "-o", os.path.join(folder, way), "--quiet", "--overwrite", **how)
+        must(code == 0, "%s, %s: exit code %d" % (name, way, code), text)
+        code, text = call("diff", os.path.join(folder, name), os.path.join(folder, way))
+        must(code == 0, "%s: one rank and %s differ" % (name, way), text)
 
-    run("pile", scene, "--record")
-    code, text = call("audit", os.path.join(folder, "pile"))
-    must(code == 0, "pile: the audit does not prove it", text)
+    run(name, "--record")
+    code, text = call("audit", os.path.join(folder, name))
+    must(code == 0, name + ": the audit does not prove it", text)
+    for way, how in ways:
+        run(way, **how)
+    if os.environ.get("TACTUS_OTHER"):
+        run("other", TACTUS=os.environ["TACTUS_OTHER"])
+
+
+def make_wall(wide, high):
+    """Boxes in a wall, each over a gap of the row below, and four that fly at it faster than they are long in a step."""
+    def box(name, at, **more):
+        return {"name": name, "rigid": {"density": 1000}, "mesh": {"kind": "box", "size": [.1, .06, .1], "cells": [1, 1, 1]}, "position": at, **more}
+
+    bodies = [box("box%d" % (wide * j + i), [.101 * i + .05 * (j % 2), .031 + .061 * j, 0]) for j in range(high) for i in range(wide)]
+    bodies += [box("thrown%d" % k, [.2 * k + .1, .1 + .12 * k, .25], velocity=[0, 0, -11 - k], angular_velocity=[5, 3 * k, 2]) for k in range(4)]
+    floor = {"name": "floor", "fixed": True, "mesh": {"kind": "grid", "size": [4, 4], "cells": [1, 1]}}
+    return {"format": "tactus-scene/1", "time": {"end": .04, "frame": .02}, "gravity": [0, -9.81, 0], "contact": {"thickness": .002, "restitution": .3, "friction": .5},
+            "integrator": {"kind": "impact", "step_s": .01}, "bodies": bodies + [floor], "output": {"fields": ["pose"]}}
+
+
+def wall(folder):
+    """An island of rigid bodies so large that its supports start from those before; long flights, for which only what has changed is searched again."""
+    compare(folder, "wall", make_wall(8, 8), (("ranks", {"ranks": 3}), ("skins", {"TACTUS_TEST_SKIN": "4"})))
+    steps = table(os.path.join(folder, "wall"), "steps.csv")
+    must(min(row["island"] for row in steps) > 400 and max(row["rounds"] for row in steps) > 3, "wall: its island is not large, or nothing joins it", str(steps))
+    print("ok      a wall of 64 boxes at which others fly: 1 and 3 ranks, another skin")
+
+
+def pile(folder):
+    compare(folder, "pile", make_pile(36), (("ranks", {"ranks": 3}), ("giants", {"ranks": 2, "TACTUS_TEST_GIANT": "1000"})))
     steps = table(os.path.join(folder, "pile"), "steps.csv")
     must(min(row["rows"] for row in steps) > 3500 and max(row["iterations"] for row in steps) < 1800, "pile: its problems are not large, or no interior point solves them", "")
-    run("ranks", scene, ranks=3)
-    run("giants", scene, ranks=2, TACTUS_TEST_GIANT="1000")
-    if os.environ.get("TACTUS_OTHER"):
-        run("other", scene, TACTUS=os.environ["TACTUS_OTHER"])
     print("ok      a pile of %d discs: 1, 2 and 3 ranks" % 36 ** 2)
 
 
@@ -153,6 +178,7 @@ def main():
                 case(folder, seed, kind)
         if len(sys.argv) <= 2:
             pile(folder)
+            wall(folder)
 
 
 if __name__ == "__main__":
