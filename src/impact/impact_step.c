@@ -161,6 +161,9 @@ static enum tac_err strike(struct tac_impact *sim, bool friction)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
     TAC_TRY(friction ? tac_instant_rub(&a->instant) : tac_instant_strike(&a->instant));
+    for (size_t c = 0; c < 3 * a->bodies; c++)
+        if (!isfinite(a->v[c])) /* all ranks have these velocities */
+            a->instant.unsolved = 1;
     keep_pushes(sim);
     tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);

@@ -215,7 +215,7 @@ def rise(scene, folder):
     with open(os.path.join(folder, "energy.csv")) as file:
         rows = list(csv.DictReader(file))
     total = [float(row["total"]) for row in rows]
-    return (max(total) - total[0]) / max(float(row["kinetic"]) for row in rows)
+    return (max(total) - total[0]) / max([float(row["kinetic"]) for row in rows] + [1e-300])
 
 
 def judge(folder, seed, build, seconds, ranks, once):
