@@ -299,18 +299,23 @@ struct correction {
     double more;
 };
 
-/* Does the second primitive of the pair turn or change its shape in the flight? */
-static bool turns(const struct tac_impact_pair *pair, const double p[4][3])
+/* Do the primitives of the pair turn or change their shapes in the flight, or is one of a rigid piece? The chord of a
+ * vertex of a piece that turns is not along the velocity by which its row is solved. */
+static bool turns(const struct tac_impact *sim, const struct tac_impact_pair *pair, const double p[4][3])
 {
-    for (int i = tac_pair_first(pair->type) + 1; i < tac_pair_vertices(pair->type); i++)
+    const int first = tac_pair_first(pair->type);
+    if (tac_impact_is_rigid(sim, pair->v[0]) || tac_impact_is_rigid(sim, pair->v[first]))
+        return true;
+    for (int i = 0; i < tac_pair_vertices(pair->type); i++)
         for (int c = 0; c < 3; c++)
-            if (p[i][c] != p[tac_pair_first(pair->type)][c])
+            if (p[i][c] != p[i < first ? 0 : first][c])
                 return true;
     return false;
 }
 
 /* Looks at a row: sets what is missing at its end, m. Returns false if it may touch before the end. A row whose
- * primitives do not turn comes no nearer, because they are convex and it does not approach. */
+ * primitives do not turn comes no nearer, because they are convex and it does not approach. That the end is far enough
+ * away says nothing else: it may be on the other side. */
 static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, double *missing)
 {
     double x[4][3], p[4][3], end[4][3];
@@ -329,7 +334,7 @@ static bool measure(struct tac_impact *sim, const struct tac_impact_pair *pair, 
         sim->part.least_gap = fmin(sim->part.least_gap, near.d - pair->radius);
     if (near.d - pair->radius < least * (1 - SLACK))
         *missing = least - (near.d - pair->radius);
-    if (*missing > 0 || !turns(pair, p))
+    if (*missing > 0 || !turns(sim, pair, p))
         return true;
     return tac_advance_safely(pair->type, x, p, pair->radius, .5 * least / fmin(gap, pair->thickness), pair->thickness,
                               1) == 1;

@@ -142,6 +142,7 @@ struct tac_impact {
         int64_t corrections;
         double least_gap;                  /* of rows at its end, m */
         bool fails;                        /* it must be halved */
+        bool struck;                       /* impacts have changed velocities, or corrections those of a support */
         struct tac_impact_blocked blocked; /* of this rank, the nearest */
     } part;
     double *a, *p, *before; /* owned, (count, 3): m/s^2; displacements, m; velocities at the part's start */

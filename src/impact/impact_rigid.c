@@ -275,10 +275,14 @@ enum tac_err tac_impact_rigid_error(struct tac_impact *sim)
         return TAC_OK;
     spin = sim->rigid.fast == fast ? sim->rigid.fast_spin : 0;
     TAC_TRY(tac_over_ranks(sim->ctx, &spin, 1, MPI_DOUBLE, MPI_MAX));
-    err = tac_fail(sim->ctx, TAC_ERR_RUN,
-                   "the rigid body `%s` turns at %.3g rad/s from t = %.9g s, by more than half a radian even in "
-                   "integrator.step_s / 4096; slow it, or make integrator.step_s smaller",
-                   s->body[s->rigid[fast].body].name, spin, (double)sim->now * s->quantum_s);
+    err =
+        tac_fail(sim->ctx, TAC_ERR_RUN,
+                 "the rigid body `%s` %s at %.3g rad/s from t = %.9g s, by more than half a radian even in "
+                 "integrator.step_s / 4096; %s",
+                 s->body[s->rigid[fast].body].name, sim->part.struck ? "is turned by contacts" : "turns", spin,
+                 (double)sim->now * s->quantum_s,
+                 sim->part.struck ? "do motions press it from both sides? make them slower, or contact.thickness larger"
+                                  : "slow it, or make integrator.step_s smaller");
 done:
     return err;
 }

@@ -83,6 +83,33 @@ static enum tac_err measure(struct tac_impact *sim)
     return err;
 }
 
+/* Collective. Fails where a vertex flies to what is no number, or so far that neighbours cannot be distinguished. */
+static enum tac_err check_range(struct tac_impact *sim)
+{
+    enum tac_err err;
+    const double farthest = sim->search.along->candidates->farthest;
+    tac_gid lost = INT64_MAX;
+    for (tac_lid v = 0; v < sim->owned; v++)
+        for (size_t c = 3 * (size_t)v; c < 3 * (size_t)v + 3; c++)
+            if (!(fabs(sim->x[c]) <= farthest && fabs(sim->x[c] + sim->p[c]) <= farthest) &&
+                tac_scene_id(sim->scene, v) < lost)
+                lost = tac_scene_id(sim->scene, v);
+    TAC_TRY(tac_over_ranks(sim->ctx, &lost, 1, MPI_INT64_T, MPI_MIN));
+    if (lost == INT64_MAX)
+        return TAC_OK;
+    const struct tac_body *body = &sim->scene->settings->body[tac_scene_body_of(sim->scene, lost)];
+    err = tac_fail(sim->ctx, TAC_ERR_RUN,
+                   "vertex %" TAC_PRIGID
+                   " of body `%s` leaves the range of numbers at t = %.9g s, or is so far away that rounding moves it "
+                   "as far as contacts reach; %s",
+                   lost - body->vertex_begin, body->name, (double)sim->now * sim->scene->settings->quantum_s,
+                   sim->scene->settings->impact.kind == TAC_IMPACT_JACOBI
+                       ? "integrator.operator \"jacobi\" gains energy: take \"reflections\""
+                       : "slow it down, or end the run before");
+done:
+    return err;
+}
+
 static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, int level)
 {
     enum tac_err err;
@@ -90,13 +117,15 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     sim->part.to = to;
     sim->part.h = sim->scene->settings->impact.step_s / (1 << level);
     sim->part.corrections = 0;
-    sim->part.fails = false;
+    sim->part.fails = sim->part.struck = false;
+    sim->rigid.fast = -1;
     sim->part.blocked = (struct tac_impact_blocked){.gap = INFINITY};
     TAC_TRY(tac_impact_scripts_begin(sim, from, to));
     accelerate(sim);
     TAC_TRY(measure(sim));
     memcpy(sim->before, sim->v, 3 * (size_t)sim->count * sizeof *sim->v);
     aim(sim);
+    TAC_TRY(check_range(sim));
     TAC_TRY(tac_impact_ghosts_refresh(sim));
     tac_impact_active_clear(sim);
     sim->active.instant.floor = REST * sim->part.slow;
@@ -125,6 +154,7 @@ static enum tac_err strike(struct tac_impact *sim, bool friction)
     enum tac_err err;
     struct tac_impact_active *a = &sim->active;
     const double begin_s = tac_wall_s();
+    sim->part.struck = true;
     if (a->bodies > 0)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
@@ -214,6 +244,7 @@ static enum tac_err find_flight(struct tac_impact *sim)
         TAC_TRY(tac_impact_correct(sim, &corrected));
         if (!corrected || sim->part.fails)
             break;
+        sim->part.struck = true;
         if (++sim->part.corrections == CORRECTIONS) {
             sim->part.fails = true;
             break;

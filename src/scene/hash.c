@@ -197,7 +197,7 @@ static void put_impact(struct digest *d, const struct tac_scene *s)
     const struct tac_impact_settings *m = &s->settings->impact;
     if (s->settings->integrator != TAC_INTEGRATOR_IMPACT)
         return;
-    put_tag(d, "impact/4");
+    put_tag(d, "impact/5");
     put_double(d, m->step_s);
     put_u64(d, (uint64_t)m->kind);
     put_double(d, m->tolerance);

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""random_scenes.py [FROM TO] [--implicit] [--seconds S] [--ranks 2,3,4] [--jointed] [--sliders] [--once] [--scene SEED]: random scenes of rigid bodies, cloth, solids, particles and joints.
+"""random_scenes.py [FROM TO] [--implicit | --impact] [--seconds S] [--ranks 2,3,4] [--jointed] [--sliders] [--once] [--scene SEED]: random scenes of rigid bodies, cloth, solids, particles and joints.
 
 Each seed draws two to nine bodies of several kinds, their sizes, masses, speeds and attitudes, the contact's thickness, stiffness, restitution and
 friction, gravity, and a floor, a box or nothing around them. They are apart at the start. Joints are drawn where the program knows them. Each is run
 on one rank with --record for S seconds of processor time at most, and: ends with code 0, or with 2 or 3 and one sentence; `tactus audit` proves what
 was run; the book of energy closes to 1e-9 of what moved; another number of ranks, and a run in two pieces on different ranks, give the same bits
-(`tactus diff`); with --implicit another skin of the lists of candidates, too. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints. --jointed leaves out seeds without joints, --sliders has up to three sliders in the place of all joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
+(`tactus diff`); with --implicit another skin of the lists of candidates, too; with --impact the energy never rises. With --implicit they are run by the implicit integrator, without grains that roll and restitution, and in the scheme newmark without joints; with --impact by the integrator for impact, for a second, with what deforms made rigid or left out, scripted paddles, chains of particles that touch, and no joints. --jointed leaves out seeds without joints, --sliders has up to three sliders in the place of all joints, and --once runs each on one rank alone. Prints a row per seed and a summary; code 1 if one is wrong. What it shows: whether bodies keep the program's promises for parameters
 that nobody has chosen with care."""
 import argparse
 import collections
+import csv
 import json
 import os
 import random
@@ -138,6 +139,50 @@ def implicit(scene, seed):
     return scene
 
 
+def impact(scene, seed):
+    """The scene for the integrator for impact: all is rigid or a particle, and some of it touches at the start."""
+    r = random.Random(f"impact {seed}")
+    bodies, step = [], r.choice([2 ** -9, 2 ** -8, 2 ** -7, 2 ** -6])
+    for body in scene["bodies"]:
+        body.pop("rolls", None)
+        if "material" in body and body["mesh"]["kind"] == "box":
+            body["rigid"] = {"density": 10 ** r.uniform(2, 4)}
+            body["mesh"].pop("fill")
+        if "material" in body and "rigid" not in body and not body.get("fixed"):
+            if r.random() < .5:
+                continue
+            body = {"name": body["name"], "position": body["position"], "velocity": body["velocity"], "mass": 10 ** r.uniform(-3, 1),
+                    "mesh": {"kind": "ball", "radius": r.uniform(.02, .1)}}
+        body.pop("material", None)
+        bodies.append(body)
+    if r.random() < .4:  # a row of balls a little apart, or in touch
+        gap, n = r.choice([0, 1e-9, .3 * scene["contact"]["thickness"], .02]), r.randint(2, 12)
+        for k in range(n):
+            bodies.append({"name": f"row {k}", "mass": r.choice([.1, .1, 1, 10]), "mesh": {"kind": "ball", "radius": .02},
+                           "position": [-.5 + k * (.04 + scene["contact"]["thickness"] + gap), .7, 0], "velocity": [r.choice([0, 0, -2]) if k else 3, 0, 0]})
+    motions = []
+    if r.random() < .3:
+        bodies.append({"name": "paddle", "mesh": {"kind": "grid", "size": [.5, .5], "cells": [r.randint(1, 3)] * 2}, "position": [0, -.7, 0]})
+        motions.append({"body": "paddle", "path": [[0, [0, 0, 0]], [.3, [0, r.uniform(0, .2), 0]], [1, [0, 0, 0]]]})
+    if r.random() < .3:  # stones that are pieces of one body
+        corners, faces = ((0, 0, 0), (.1, 0, 0), (0, .1, 0), (0, 0, .1)), ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+        n = r.randint(2, 8)
+        bodies.append({"name": "stones", "rigid": {"density": 2000, "pieces": True}, "position": [-.6, 1.2, .1], "rotation": [r.uniform(0, 360), 0, 0],
+                       "velocity": [0, r.choice([0, -3]), 0], "mesh": {"kind": "inline", "vertices": [[x + .13 * k, y, z] for k in range(n) for x, y, z in corners],
+                                                                     "triangles": [[4 * k + i for i in face] for k in range(n) for face in faces]}})
+    faster, far = r.choice([1, 1, 1, 5]), r.choice([0, 0, 0, 100, 1e4])
+    for body in bodies:
+        for key in ("velocity", "angular_velocity"):
+            if key in body:
+                body[key] = [faster * c for c in body[key]]
+        body["position"] = [body.get("position", [0, 0, 0])[0] + far, *body.get("position", [0, 0, 0])[1:]]
+    end = round(1 / step) * step
+    return {"format": scene["format"], "name": scene["name"], "time": {"end": end, "frame": end / 4}, "gravity": scene["gravity"],
+            "integrator": {"kind": "impact", "step_s": step, "operator": r.choice(["reflections"] * 7 + ["lcp", "gauss-seidel", "jacobi"])},
+            "contact": {"thickness": scene["contact"]["thickness"], "restitution": scene["contact"]["restitution"],
+                        "friction": r.choice([0, 0, .2, .6, 1.2])}, "bodies": bodies, **({"motions": motions} if motions else {})}
+
+
 def limit(seconds):
     def apply():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -163,6 +208,16 @@ def knows_joints(folder):
     return call(["check", path, "-o", folder])[0] == 0
 
 
+def rise(scene, folder):
+    """How far the energy of a run with impacts comes over its start, over the largest kinetic energy; 0 where it may."""
+    if scene.get("integrator", {}).get("kind") != "impact" or "motions" in scene or scene["integrator"]["operator"] == "jacobi":
+        return 0
+    with open(os.path.join(folder, "energy.csv")) as file:
+        rows = list(csv.DictReader(file))
+    total = [float(row["total"]) for row in rows]
+    return (max(total) - total[0]) / max(float(row["kinetic"]) for row in rows)
+
+
 def judge(folder, seed, build, seconds, ranks, once):
     """What is wrong with this seed, as a list; the code; how many joints, and what the run said."""
     r, wrong = random.Random(f"ways {seed}"), []
@@ -183,8 +238,11 @@ def judge(folder, seed, build, seconds, ranks, once):
         report = json.load(file)
     residual = report["book_residual"]
     worked = report["counters"]["committed"]["penalty"] > 0  # else all works are rounding, and so is their sum
+    worked = worked or scene.get("integrator", {}).get("kind") == "impact"
     if residual is not None and worked and not abs(residual) < 1e-9:
         wrong.append(f"the book is open by {residual:g}")
+    if rise(scene, one) > 1e-9:
+        wrong.append(f"the energy rises by {rise(scene, one):.3g} of the largest kinetic energy")
     for way in range(0 if once else 3 if "integrator" in scene else 2):
         other = os.path.join(folder, f"way{way}")
         n = r.choice(ranks)
@@ -212,6 +270,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--ranks", type=lambda t: [int(k) for k in t.split(",")], default=[2, 3, 4])
     parser.add_argument("--implicit", action="store_true")
+    parser.add_argument("--impact", action="store_true")
     parser.add_argument("--jointed", action="store_true", help="only seeds with joints")
     parser.add_argument("--sliders", action="store_true", help="sliders in the place of all joints")
     parser.add_argument("--once", action="store_true", help="on one rank alone")
@@ -223,7 +282,7 @@ def main():
 
     def build(seed):
         scene = with_sliders(make(seed, joints), seed) if given.sliders else make(seed, joints)
-        return implicit(scene, seed) if given.implicit else scene
+        return impact(scene, seed) if given.impact else implicit(scene, seed) if given.implicit else scene
     if given.scene is not None:
         print(json.dumps(build(given.scene), indent=1))
         return 0

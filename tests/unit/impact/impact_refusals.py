@@ -64,6 +64,9 @@ def main():
         code, text = call("run", path, "-o", out, "--quiet", "--overwrite", "--set", "motions.0.path=[[0,[0,0,0]],[0.4,[0,0.3,0]]]",
                           "--set", "bodies.floor.position=[0,0.35,0]")
         check(code == 3 and re.search(r"^tactus: no velocities that all contacts allow were found from t = .*, not even in integrator.step_s / 4096; the nearest pair is", text, re.M), "fails: grains between plates", text)
+        code, text = call("run", path, "-o", out, "--quiet", "--overwrite", "--set", "contact.thickness=1e-9", "--set", "bodies.grains.velocity=[0,1000,0]")
+        check(code == 3 and re.search(r"^tactus: vertex 0 of body `grains` leaves the range of numbers at t = .*; slow it down, or end the run before$", text, re.M),
+              "fails: grains fly too far away", text)
         # A grain that a motion takes for some time into the floor.
         code, text = call("run", path, "-o", out, "--quiet", "--record", "--overwrite", "--set",
                           'motions=[{"body":"grains","vertices":[0],"path":[[0.01,[0,0,0]],[0.39,[0,-0.4,0]]],"release":true}]', "--set",
