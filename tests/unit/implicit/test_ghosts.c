@@ -6,6 +6,7 @@
  * know all vertices of their pairs. If it failed, bits would depend on the ranks, or surfaces would pass. */
 #include "check.h"
 #include "implicit/parts.h"
+#include "implicit/ranks/implicit_plates.h"
 #include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct world {
 };
 
 static struct {
-    int64_t pairs, near, shared, ghosts, without, plates;
+    int64_t pairs, near, shared, ghosts, without, plates, pushes, pushed;
 } seen;
 
 static double random_in(uint64_t *dice, double from, double to)
@@ -204,6 +205,30 @@ static void look_at_plates(const struct world *w, double part)
     }
 }
 
+/* Are the forces of contact on vertices that are never free those of the whole scene, to the last bit? */
+static void look_at_forces(struct world *w)
+{
+    w->one->newton.pull = w->sim->newton.pull;
+    w->one->newton.kappa = w->sim->newton.kappa = 1;
+    w->one->newton.stiffer = w->sim->newton.stiffer = 1;
+    w->one->contact.touch_of = NULL;
+    TAC_CHECK(tac_implicit_touch(w->one, w->one->x) == TAC_OK);
+    tac_plates_gradients(w->sim, w->sim->x);
+    TAC_CHECK(w->sim->halo->down == TAC_OK);
+    tac_implicit_gradient(w->sim, w->sim->x);
+    tac_implicit_gradient(w->one, w->one->x);
+    seen.pushed += (int64_t)tac_plates_count(w->sim, TAC_SORT_TOUCHING);
+    for (tac_lid i = 0; i < w->sim->owned; i++)
+        for (tac_lid c = 3 * i; c < 3 * i + 3 && !w->sim->scene->mesh->ever_free[i]; c++) {
+            const double mine = w->sim->newton.part[TAC_PART_CONTACT][c];
+            const double whole = w->one->newton.part[TAC_PART_CONTACT][3 * tac_implicit_id(w->sim, i) + c - 3 * i];
+            CHECK(mine == whole || (mine != mine && whole != whole), "a plate is pushed by %.17g, not %.17g", mine,
+                  whole);
+            seen.pushes += mine != 0 && mine == whole;
+        }
+    w->one->newton.pull = 0;
+}
+
 int main(int argc, char **argv)
 {
     struct world w = {0};
@@ -237,6 +262,7 @@ int main(int argc, char **argv)
                 if (pull > 0) {
                     TAC_CHECK(tac_implicit_show_pairs(w.sim) == TAC_OK);
                     look_at_plates(&w, part);
+                    look_at_forces(&w);
                 }
                 seen.without += w.sim->contact.movers_only;
                 look(&w, part);
@@ -250,6 +276,10 @@ int main(int argc, char **argv)
             "%lld pairs on all ranks; %lld come near, %lld of them on several ranks; %lld vertices came with lists\n",
             (long long)seen.pairs, (long long)seen.near, (long long)seen.shared, (long long)seen.ghosts);
     CHECK(seen.without > 0, "no list was one of free vertices only");
+    if (w.ctx.rank == 0)
+        printf("%lld pairs of plates; %lld were sent, and %lld forces on plates compared\n", (long long)seen.plates,
+               (long long)seen.pushed, (long long)seen.pushes);
+    CHECK(seen.pushed > 100 && seen.pushes > 100, "plates must be pushed for this to test something");
     CHECK(seen.plates > 100, "plates must be near for this to test something");
     CHECK(seen.shared > 1000 && seen.ghosts > 1000, "pairs must straddle ranks for this to test something");
     tac_scene_destroy(&w.whole);
