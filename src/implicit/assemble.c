@@ -6,6 +6,7 @@
  * own that Newton's method moves. (Rows of vertices that it does not move have no influence. So the rank of a die
  * leaves the pairs of the die to the owners of what it presses.)
  */
+#include "implicit/ranks/implicit_plates.h"
 #include "implicit/rigid/rigid_matrix.h"
 #include "implicit/system.h"
 #include <math.h>
@@ -14,6 +15,7 @@
 
 /* One sort of pairs. Each type of pair has its own list of stencils. */
 struct sort {
+    enum tac_pair_sort sort;
     int stencils; /* the first type's list */
     size_t count;
     const tac_lid *(*pair)(const struct tac_implicit *sim, size_t e, enum tac_pair_type *type); /* its vertices */
@@ -66,6 +68,32 @@ static bool moves_own(const struct tac_implicit *sim, const tac_lid *v, int n)
     return false;
 }
 
+/* A walk over the pairs of a sort with one list of stencils, those of plates that came from other ranks among them. */
+struct walk {
+    size_t e, next;                    /* the next own pair; of tac_plates_next() */
+    const tac_lid *v;                  /* of the present pair */
+    const struct tac_plate_pair *came; /* it; NULL: it is an own pair, of number e - 1 */
+};
+
+static bool next_pair(const struct tac_implicit *sim, const struct sort *sort, int t, struct walk *w)
+{
+    const enum tac_pair_type wanted = (enum tac_pair_type)(t / TAC_SIDES);
+    const int sides = t % TAC_SIDES, n = tac_pair_vertices(wanted);
+    if (sides != 0 && sim->rigid.count == 0)
+        return false;
+    for (;;) {
+        enum tac_pair_type type;
+        w->came = tac_plates_next(sim, sort->sort, w->e, &w->next);
+        if (w->came == NULL && w->e == sort->count)
+            return false;
+        if (w->came != NULL)
+            type = w->came->type;
+        w->v = w->came != NULL ? w->came->v : sort->pair(sim, w->e++, &type);
+        if (type == wanted && tac_rigid_sides(sim, w->v, type) == sides && moves_own(sim, w->v, n))
+            return true;
+    }
+}
+
 static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *sort, struct tac_stencil_list *list,
                            tac_lid *to)
 {
@@ -74,41 +102,33 @@ static tac_lid *list_pairs(const struct tac_implicit *sim, const struct sort *so
         const int n = tac_pair_vertices((enum tac_pair_type)(t / TAC_SIDES));
         struct tac_stencil_list *l = &list[sort->stencils + t];
         *l = (struct tac_stencil_list){0, tac_rigid_nodes_of((enum tac_pair_type)(t / TAC_SIDES), sides), to};
-        for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
-            enum tac_pair_type type;
-            const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type == t / TAC_SIDES && tac_rigid_sides(sim, v, type) == sides && moves_own(sim, v, n)) {
-                to = append_side(sim, v, first, (sides & TAC_SIDE_FIRST) != 0, to);
-                to = append_side(sim, v + first, n - first, (sides & TAC_SIDE_SECOND) != 0, to);
-                l->count++;
-            }
+        for (struct walk w = {0}; next_pair(sim, sort, t, &w); l->count++) {
+            to = append_side(sim, w.v, first, (sides & TAC_SIDE_FIRST) != 0, to);
+            to = append_side(sim, w.v + first, n - first, (sides & TAC_SIDE_SECOND) != 0, to);
         }
     }
     return to;
 }
 
-/* Returns how many pairs it adds. */
+/* Returns how many pairs it evaluates. */
 static size_t add_pairs(struct tac_implicit *sim, const struct sort *sort, const double *x,
                         enum tac_curvature curvature, struct tac_matrix *matrix)
 {
-    size_t added = 0;
+    size_t evaluated = 0;
     for (int t = 0; t < TAC_PAIR_LISTS; t++) {
-        const int sides = t % TAC_SIDES, n = tac_pair_vertices((enum tac_pair_type)(t / TAC_SIDES));
-        size_t place = 0;
-        for (size_t e = 0; e < sort->count && (sides == 0 || sim->rigid.count > 0); e++) {
-            double dense[144], of_nodes[4 * TAC_RIGID_SIZE * TAC_RIGID_SIZE];
-            enum tac_pair_type type;
-            const tac_lid *v = sort->pair(sim, e, &type);
-            if ((int)type != t / TAC_SIDES || tac_rigid_sides(sim, v, type) != sides || !moves_own(sim, v, n))
-                continue;
-            sort->hessian(sim, e, x, curvature, dense);
-            if (sides != 0)
-                tac_rigid_to_nodes(sim, v, type, sides, dense, of_nodes);
-            tac_matrix_add(matrix, sort->stencils + t, place++, sides != 0 ? of_nodes : dense);
+        size_t place = 0, next = 0;
+        for (struct walk w = {0}; next_pair(sim, sort, t, &w); place++) {
+            double of_nodes[4 * TAC_RIGID_SIZE * TAC_RIGID_SIZE];
+            const double *dense = w.came != NULL ? w.came->dense : tac_plates_ready(sim, sort->sort, w.e - 1, &next);
+            evaluated += w.came == NULL;
+            if (dense == NULL) {
+                tac_implicit_pair_matrix(sim, sort->sort, w.e - 1, x, curvature, of_nodes);
+                dense = of_nodes;
+            }
+            tac_matrix_add(matrix, sort->stencils + t, place, dense);
         }
-        added += place;
     }
-    return added;
+    return evaluated;
 }
 
 /* ---- values ---- */
@@ -229,26 +249,37 @@ static void add_wind(struct tac_implicit *sim, const double *x, struct tac_matri
 
 /* ---- the whole matrix ---- */
 
-enum { SLIDING, TOUCHING, FORESEEN, TIED, MOTORS, SORTS };
-
-static void sort_pairs(const struct tac_implicit *sim, struct sort sort[SORTS])
+static struct sort sort_of(const struct tac_implicit *sim, enum tac_pair_sort sort)
 {
     const struct tac_implicit_contact *c = &sim->contact;
-    sort[SLIDING] = (struct sort){TAC_FRICTION_STENCILS, c->sliding_count, sliding_pair, friction_hessian};
-    sort[TOUCHING] = (struct sort){TAC_CONTACT_STENCILS, c->touch_count, touching_pair, contact_hessian};
-    sort[FORESEEN] = (struct sort){TAC_FORESEEN_STENCILS, c->foreseen_count, foreseen_pair, foreseen_hessian};
-    sort[TIED] =
-        (struct sort){TAC_TIE_STENCILS, sim->rigid.joints.tie_count, tac_rigid_tied_pair, tac_rigid_tied_hessian};
-    sort[MOTORS] =
-        (struct sort){TAC_MOTOR_STENCILS, sim->rigid.joints.motor_count, tac_rigid_motor_pair, tac_rigid_motor_hessian};
+    const struct tac_implicit_joints *j = &sim->rigid.joints;
+    const struct sort all[TAC_SORTS] = {
+        {TAC_SORT_SLIDING, TAC_FRICTION_STENCILS, c->sliding_count, sliding_pair, friction_hessian},
+        {TAC_SORT_TOUCHING, TAC_CONTACT_STENCILS, c->touch_count, touching_pair, contact_hessian},
+        {TAC_SORT_FORESEEN, TAC_FORESEEN_STENCILS, c->foreseen_count, foreseen_pair, foreseen_hessian},
+        {TAC_SORT_TIED, TAC_TIE_STENCILS, j->tie_count, tac_rigid_tied_pair, tac_rigid_tied_hessian},
+        {TAC_SORT_MOTORS, TAC_MOTOR_STENCILS, j->motor_count, tac_rigid_motor_pair, tac_rigid_motor_hessian}};
+    return all[sort];
+}
+
+int tac_implicit_pair_matrix(const struct tac_implicit *sim, enum tac_pair_sort sort, size_t e, const double *x,
+                             enum tac_curvature curvature, double *out)
+{
+    const struct sort s = sort_of(sim, sort);
+    enum tac_pair_type type;
+    const tac_lid *v = s.pair(sim, e, &type);
+    const int sides = tac_rigid_sides(sim, v, type);
+    double dense[144];
+    s.hessian(sim, e, x, curvature, sides != 0 ? dense : out);
+    if (sides != 0)
+        tac_rigid_to_nodes(sim, v, type, sides, dense, out);
+    return tac_rigid_nodes_of(type, sides);
 }
 
 enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS])
 {
     enum tac_err err;
     struct tac_implicit_system *s = sim->system;
-    struct sort sort[SORTS];
-    sort_pairs(sim, sort);
     const int each = sim->rigid.count > 0 ? 2 * TAC_RIGID_NODES : 4;
     list[0] = (struct tac_stencil_list){(size_t)s->nodes.owned, 1, s->diagonal};
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)
@@ -256,12 +287,14 @@ enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_ste
                                                                      s->element_node[k]}
                                          : (struct tac_stencil_list){0, 1, NULL};
     size_t stencils = sim->given.wind_count;
-    for (int k = 0; k < SORTS; k++)
-        stencils += sort[k].count;
+    for (enum tac_pair_sort k = 0; k < TAC_SORTS; k++)
+        stencils += sort_of(sim, k).count + tac_plates_count(sim, k);
     TAC_TRY(tac_grow(sim->ctx, &s->node, &s->node_capacity, (size_t)each * stencils + 1, sizeof *s->node));
     tac_lid *to = s->node;
-    for (int k = 0; k < SORTS; k++)
-        to = list_pairs(sim, &sort[k], list, to);
+    for (enum tac_pair_sort k = 0; k < TAC_SORTS; k++) {
+        const struct sort sort = sort_of(sim, k);
+        to = list_pairs(sim, &sort, list, to);
+    }
     list[TAC_WIND_STENCILS] = (struct tac_stencil_list){sim->given.wind_count, sim->scene->settings->two_d ? 2 : 3, to};
     for (size_t k = 0; k < sim->given.wind_count; k++) {
         const struct tac_load_element *l = &sim->given.loads.element[sim->given.wind[k].element];
@@ -276,16 +309,17 @@ done:
 void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_curvature curvature,
                            struct tac_matrix *matrix)
 {
-    struct sort sort[SORTS];
-    sort_pairs(sim, sort);
+    struct sort sort[TAC_SORTS];
+    for (enum tac_pair_sort k = 0; k < TAC_SORTS; k++)
+        sort[k] = sort_of(sim, k);
     add_diagonal(sim, matrix);
     add_elements(sim, x, curvature, matrix);
-    add_pairs(sim, &sort[SLIDING], x, curvature, matrix);
-    const size_t touching = add_pairs(sim, &sort[TOUCHING], x, curvature, matrix);
+    add_pairs(sim, &sort[TAC_SORT_SLIDING], x, curvature, matrix);
+    const size_t touching = add_pairs(sim, &sort[TAC_SORT_TOUCHING], x, curvature, matrix);
     add_wind(sim, x, matrix);
-    add_pairs(sim, &sort[FORESEEN], x, curvature, matrix);
+    add_pairs(sim, &sort[TAC_SORT_FORESEEN], x, curvature, matrix);
     tac_rigid_assemble(sim, curvature, matrix);
-    add_pairs(sim, &sort[TIED], x, curvature, matrix);
-    add_pairs(sim, &sort[MOTORS], x, curvature, matrix);
+    add_pairs(sim, &sort[TAC_SORT_TIED], x, curvature, matrix);
+    add_pairs(sim, &sort[TAC_SORT_MOTORS], x, curvature, matrix);
     tac_implicit_count_work(sim, TAC_WORK_HESSIAN, touching);
 }

@@ -36,6 +36,7 @@ enum { TAC_LOST_FRICTION, TAC_LOST_DAMPING, TAC_LOST_PLASTICITY, TAC_LOST };
 
 #define TAC_GAP_KEPT .2 /* share of a gap, a limit or a volume that every iterate keeps */
 
+struct tac_implicit_plates;
 struct tac_implicit_search;
 struct tac_implicit_system;
 
@@ -116,9 +117,8 @@ struct tac_implicit_script {
 struct tac_implicit_contact {
     size_t pair_count, pair_capacity;
     struct tac_implicit_pair *pair; /* owned, ascending by key */
-    /* The list has only pairs in which a vertex of this rank is free at some time; so has the list of those that slide.
-     * The same on all ranks. */
-    bool movers_only, sliding_movers_only;
+    bool movers_only; /* the list has only pairs in which a vertex of this rank is free at some time; so have the next
+                       * ones. The same on all ranks */
     size_t touch_count, touch_capacity;
     struct tac_implicit_touch *touch; /* owned: the pairs that are nearer than their thickness at touch_of, in order */
     const double *touch_of;           /* sim->x or sim->newton.trial; NULL: the list is not valid */
@@ -263,6 +263,7 @@ struct tac_implicit {
     struct tac_implicit_newton newton;
     struct tac_implicit_contact contact;
     struct tac_implicit_search *search; /* owned */
+    struct tac_implicit_plates *plates; /* owned; NULL: every rank has all pairs of its vertices (implicit_plates.h) */
     struct tac_implicit_system *system; /* owned */
     struct {
         int64_t parts;                    /* number of parts in which it was solved */

@@ -56,8 +56,10 @@ enum tac_err tac_implicit_search_create(struct tac_implicit *sim)
     for (tac_lid v = 0; v < sim->owned; v++)
         never_free |= !sim->scene->mesh->ever_free[v];
     TAC_TRY(tac_over_ranks(sim->ctx, &never_free, 1, MPI_INT, MPI_MAX));
-    /* The owners of vertices that are never free get their pairs from others (implicit_pairs.c). */
-    s->view.movers_only = sim->halo != NULL && never_free;
+    /* The owners of vertices that are never free get what they need of their pairs from others (implicit_plates.h). */
+    s->view.movers_only = sim->contact.movers_only = sim->halo != NULL && never_free;
+    if (s->view.movers_only)
+        TAC_TRY(tac_plates_create(sim));
     TAC_TRY(tac_along_create(&s->view, sim->ctx->hooks.skin, &s->along));
 done:
     return err;
@@ -110,27 +112,22 @@ void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value)
         (struct tac_descent){length[1], length[2], value[3] != 0, (int)value[4], (int)value[5]};
 }
 
-static enum tac_err take_found(struct tac_implicit *sim, const struct tac_implicit_found *found)
-{
-    enum tac_err err;
-    struct tac_implicit_search *s = sim->search;
-    TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
-    s->found[s->count++] = *found;
-done:
-    return err;
-}
-
 /* context: the simulation; a tac_take_pair. */
 static enum tac_err take(void *context, const struct tac_found_pair *pair)
 {
+    enum tac_err err;
     struct tac_implicit *sim = context;
+    struct tac_implicit_search *s = sim->search;
     if (!(pair->thickness > 0) || !(pair->wait <= 1)) /* the pair never acts, or coordinates are not finite */
         return TAC_OK;
-    struct tac_implicit_found f = {.key = tac_pair_key(pair->type, pair->id[0], pair->id[1]),
-                                   .radius = pair->radius,
-                                   .thickness = pair->thickness};
-    memcpy(f.v, pair->v, sizeof f.v);
-    return take_found(sim, &f);
+    TAC_TRY(tac_grow(sim->ctx, &s->found, &s->capacity, s->count + 1, sizeof *s->found));
+    struct tac_implicit_found *f = &s->found[s->count++];
+    *f = (struct tac_implicit_found){.key = tac_pair_key(pair->type, pair->id[0], pair->id[1]),
+                                     .radius = pair->radius,
+                                     .thickness = pair->thickness};
+    memcpy(f->v, pair->v, sizeof f->v);
+done:
+    return err;
 }
 
 /* A radix sort from the last digit to the first, of the digits in which keys differ. */
@@ -234,6 +231,20 @@ static void mark_ghosts(struct tac_implicit *sim)
         tac_implicit_ghosts_mark(sim, c->sliding[k].v, tac_pair_vertices(c->sliding[k].type));
     for (size_t k = 0; k < c->foreseen_count; k++)
         tac_implicit_ghosts_mark(sim, c->foreseen[k].v, tac_pair_vertices(c->foreseen[k].type));
+    tac_plates_mark(sim);
+}
+
+/* Collective. Makes ghosts for owners of plates, and frees those that nobody needs any more. */
+static enum tac_err keep_ghosts(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    const struct tac_implicit_search *s = sim->search;
+    TAC_TRY(tac_plates_show(sim, s->found, s->count));
+    if (sim->halo != NULL)
+        mark_ghosts(sim);
+    TAC_TRY(tac_implicit_ghosts_keep(sim));
+done:
+    return err;
 }
 
 static enum tac_err make_list(struct tac_implicit *sim, const double *x, const double *p, double part)
@@ -242,14 +253,9 @@ static enum tac_err make_list(struct tac_implicit *sim, const double *x, const d
     struct tac_implicit_search *s = sim->search;
     s->count = sim->contact.pair_count = 0;
     sim->contact.touch_of = NULL;
-    sim->contact.movers_only = s->view.movers_only && !(sim->newton.pull > 0);
     sim->books.counters.candidate_builds++;
     TAC_TRY(tac_along_find(s->along, x, p, part, take, sim)); /* this call may reallocate x and p */
-    if (s->view.movers_only && !sim->contact.movers_only)
-        TAC_TRY(tac_implicit_pairs_send(sim, s->found, s->count, take_found));
-    if (sim->halo != NULL)
-        mark_ghosts(sim);
-    TAC_TRY(tac_implicit_ghosts_keep(sim));
+    TAC_TRY(keep_ghosts(sim));
     err = write_list(sim);
     s->along->made = err == TAC_OK;
     TAC_TRY(tac_agree(sim->ctx, err));
@@ -266,11 +272,23 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
     if (s == NULL)
         return TAC_OK;
     TAC_TRY(tac_along_holds(s->along, x, p, part, &holds));
-    if (!holds || (sim->contact.movers_only && sim->newton.pull > 0))
+    if (!holds)
         TAC_TRY(make_list(sim, x, p, part));
     tac_along_use(s->along, sim->contact.pair_count);
     sim->books.counters.candidates = (int64_t)sim->contact.pair_count;
 done:
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
+    return err;
+}
+
+enum tac_err tac_implicit_show_pairs(struct tac_implicit *sim)
+{
+    enum tac_err err = TAC_OK;
+    if (sim->plates == NULL)
+        return TAC_OK;
+    sim->contact.touch_of = NULL; /* the next call may reallocate sim->x */
+    TAC_TRY(keep_ghosts(sim));
+    TAC_TRY(tac_agree(sim->ctx, tac_implicit_touch(sim, sim->x)));
+done:
     return err;
 }

@@ -21,6 +21,7 @@ void tac_implicit_destroy(struct tac_implicit **out)
     struct tac_implicit *sim = *out;
     if (sim == NULL)
         return;
+    tac_plates_destroy(&sim->plates);
     tac_implicit_search_destroy(&sim->search);
     tac_implicit_system_destroy(&sim->system);
     for (int k = 0; k < TAC_ELEMENT_LISTS; k++)

@@ -2,6 +2,7 @@
  * (docs/reference/implicit.md, One step). */
 #include "base/exchange.h"
 #include "implicit/parts.h"
+#include "implicit/ranks/implicit_plates.h"
 #include "partition/part.h"
 #include <math.h>
 
@@ -158,6 +159,7 @@ static enum tac_err direct(struct tac_implicit *sim, bool there, double *speed)
     enum tac_err err;
     const double close = fmax(sim->scale.velocity_tol, there ? 0 : tac_implicit_learning_speed(sim));
     bool again = true;
+    tac_plates_gradients(sim, sim->x);
     tac_implicit_gradient(sim, sim->x);
     while (again) {
         struct tac_accum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};

@@ -110,8 +110,12 @@ enum tac_err tac_implicit_pull_scripted(struct tac_implicit *sim, double speed, 
 /* implicit_balance.c. Local. Counts one evaluation of all elements of this rank, and of pairs in contact. */
 enum tac_implicit_work { TAC_WORK_ENERGY, TAC_WORK_GRADIENT, TAC_WORK_HESSIAN, TAC_WORKS };
 void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs);
-/* Local. Counts terms of reactions that this rank adds up. */
-void tac_implicit_count_terms(struct tac_implicit *sim, size_t terms);
+/* Local. The same of pairs alone. */
+void tac_implicit_count_pairs(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs);
+/* Local. Counts what this rank adds up and other ranks have evaluated: forces on a vertex, gradients and matrices of
+ * pairs. */
+enum tac_implicit_term { TAC_TERM_FORCE, TAC_TERM_GRADIENT, TAC_TERM_MATRIX, TAC_TERMS };
+void tac_implicit_count_terms(struct tac_implicit *sim, enum tac_implicit_term term, size_t terms);
 
 /* newton.c. Collective. Minimises the potential with the present normal forces of friction. there: scripted vertices
  * are at their targets. */
@@ -136,11 +140,17 @@ struct tac_implicit_found {
     tac_lid v[4];
     double radius, thickness; /* m */
 };
-/* implicit_pairs.c. Collective. found (count): all pairs with a vertex of this rank that is free at some time. Sends
- * each to the owners of its other vertices who have not found it themselves, and calls `take` for each that came;
- * ghosts of their vertices are made. */
-enum tac_err tac_implicit_pairs_send(struct tac_implicit *sim, const struct tac_implicit_found *found, size_t count,
-                                     enum tac_err (*take)(struct tac_implicit *, const struct tac_implicit_found *));
+/* implicit_plates.c (see also implicit_plates.h). Collective. */
+enum tac_err tac_plates_create(struct tac_implicit *sim);
+void tac_plates_destroy(struct tac_implicit_plates **plates);
+/* Local. Does the owner of vertex i of a pair need what the pair adds there, and no earlier vertex of the pair has the
+ * same owner? Not if it has the pair itself, because a vertex of its own is free at some time. */
+bool tac_plates_need(const struct tac_implicit *sim, const tac_lid *v, int n, int i, int32_t *owner);
+/* implicit_plates_ghosts.c. Collective. While plates are unknowns, their owners get ghosts of the vertices of all pairs
+ * of the plates: of found (count), of those that slide and of foreseen ones. mark: local; marks these ghosts as needed.
+ */
+enum tac_err tac_plates_show(struct tac_implicit *sim, const struct tac_implicit_found *found, size_t count);
+void tac_plates_mark(struct tac_implicit *sim);
 
 /* A place in a list, by the key of a pair. */
 struct tac_implicit_place {
@@ -162,10 +172,11 @@ enum { TAC_TUNED = 6 };
 void tac_implicit_skin_out(const struct tac_implicit *sim, int64_t *value);
 void tac_implicit_skin_in(struct tac_implicit *sim, const int64_t *value);
 /* Collective. Makes sim->contact.pair complete for all places between x and x + part p: no other pair is nearer than
- * its thickness there. A list that is complete already is kept. While scripted vertices are unknowns (newton.pull > 0)
- * it has all pairs with a vertex of this rank; otherwise it may lack those in which no such vertex is free at any time,
- * because Newton's method does not move these vertices. */
+ * its thickness there. A list that is complete already is kept. On several ranks the list lacks pairs in which no
+ * vertex of this rank is free at any time (contact.movers_only). */
 enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const double *p, double part);
+/* Collective. To be called when scripted vertices become unknowns: tac_plates_show() for the present list. */
+enum tac_err tac_implicit_show_pairs(struct tac_implicit *sim);
 /* Collective. Returns the part of p for which to find pairs first: 1, unless p is long and the present list is not
  * complete for it.
  */

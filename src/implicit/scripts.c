@@ -170,22 +170,6 @@ done:
     return err;
 }
 
-/* Scripted vertices become unknowns, so from now on their owners need their pairs, and what friction knows of those
- * since the start of the step. The vertices have gone this share of sim->newton.p since then. */
-static enum tac_err take_pairs(struct tac_implicit *sim, double share)
-{
-    enum tac_err err = TAC_OK;
-    if (!sim->contact.movers_only)
-        return TAC_OK;
-    TAC_TRY(tac_implicit_find(sim, sim->newton.x0, sim->newton.p, share));
-    err = tac_implicit_touch(sim, sim->newton.x0);
-    err = err ? err : tac_implicit_lag(sim, sim->newton.x0);
-    err = err ? err : tac_implicit_touch(sim, sim->x);
-    TAC_TRY(tac_agree(sim->ctx, err));
-done:
-    return err;
-}
-
 /* A body that a scripted surface pushes mostly moves with it already. If it stood still in this iterate, it would stop
  * the surface, and the vertices on the surface would have to be pulled further by a force that is not known yet. */
 enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
@@ -221,7 +205,7 @@ enum tac_err tac_implicit_move_all(struct tac_implicit *sim, bool *there)
         for (int c = 0; c < 3; c++)
             s->lambda[c] = sim->weight * s->force[c] / s->mass;
     }
-    TAC_TRY(take_pairs(sim, share));
+    TAC_TRY(tac_implicit_show_pairs(sim));
 done:
     return err;
 }

@@ -1,6 +1,7 @@
 /* system.c: solves the linear system of a Newton step (docs/reference/implicit.md, Newton iterations). */
 #include "implicit/system.h"
 #include "base/exchange.h"
+#include "implicit/ranks/implicit_plates.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -164,6 +165,16 @@ static void push_vertex(struct tac_implicit *sim, tac_lid v, double force, const
             b[3 * i + c] -= force * w[i] * n[c];
 }
 
+/* Subtracts the forces of foreseen pairs that came, on vertices of plates, before own pair e. */
+static void push_plates(struct tac_implicit *sim, size_t e, size_t *next)
+{
+    const struct tac_plate_pair *pair;
+    while ((pair = tac_plates_next(sim, TAC_SORT_FORESEEN, e, next)) != NULL)
+        for (int i = 0; i < tac_pair_vertices(pair->type); i++)
+            if (pair->v[i] < sim->owned && !sim->newton.held[pair->v[i]])
+                push_vertex(sim, pair->v[i], 1, &pair->g[3 * i]);
+}
+
 static void set_right_side(struct tac_implicit *sim, const double *x)
 {
     struct tac_implicit_system *s = sim->system;
@@ -179,7 +190,10 @@ static void set_right_side(struct tac_implicit *sim, const double *x)
                                                : -sim->rigid.gradient[from + c];
         }
     }
-    for (size_t e = 0; e < sim->contact.foreseen_count; e++) {
+    for (size_t e = 0, next = 0; e <= sim->contact.foreseen_count; e++) {
+        push_plates(sim, e, &next);
+        if (e == sim->contact.foreseen_count)
+            break;
         const struct tac_foreseen *f = &sim->contact.foreseen[e];
         const double force =
             tac_implicit_kappa_of(sim, f->share, sim->newton.kappa) * tac_implicit_foreseen_force(f, x);
@@ -290,7 +304,7 @@ static enum tac_err direct(struct tac_implicit *sim, const double *x, enum tac_c
     const double begin_s = tac_wall_s();
     s->last = curvature;
     s->numbers = false;
-    TAC_TRY(number_nodes(sim, s));
+    TAC_TRY(tac_plates_matrices(sim, number_nodes(sim, s), x, curvature));
     TAC_TRY(tac_implicit_list_stencils(sim, list));
     TAC_TRY(tac_matrix_create(sim->ctx, &s->nodes, TAC_STENCIL_LISTS, list, &matrix));
     tac_implicit_assemble(sim, x, curvature, matrix);

@@ -7,6 +7,16 @@
 
 /* Of the two sides of a pair none, the first, the second, or both are of a rigid body: its nodes stand for them. */
 enum { TAC_SIDE_FIRST = 1, TAC_SIDE_SECOND = 2, TAC_SIDES = 4 };
+/* The sorts of pairs; those before TAC_PAIR_SORTS may be pairs of plates (implicit_plates.h). */
+enum tac_pair_sort {
+    TAC_SORT_SLIDING,
+    TAC_SORT_TOUCHING,
+    TAC_SORT_FORESEEN,
+    TAC_PAIR_SORTS,
+    TAC_SORT_TIED = TAC_PAIR_SORTS,
+    TAC_SORT_MOTORS,
+    TAC_SORTS
+};
 /* The lists of stencils: masses, elements, friction by type of pair and by its sides, contacts likewise, wind, foreseen
  * pairs likewise, rigid bodies, pairs of joints and motors likewise. */
 enum {
@@ -58,6 +68,9 @@ struct tac_implicit_system {
 
 /* assemble.c. Local. Makes the stencils of all terms at sim->x. */
 enum tac_err tac_implicit_list_stencils(struct tac_implicit *sim, struct tac_stencil_list list[TAC_STENCIL_LISTS]);
+/* Local. Fills the matrix of own pair e of a sort, over its nodes (3 n, 3 n), and returns n, which is at most 8. */
+int tac_implicit_pair_matrix(const struct tac_implicit *sim, enum tac_pair_sort sort, size_t e, const double *x,
+                             enum tac_curvature curvature, double *out);
 /* Local. Adds the Hessians of all terms at x. */
 void tac_implicit_assemble(struct tac_implicit *sim, const double *x, enum tac_curvature curvature,
                            struct tac_matrix *matrix);

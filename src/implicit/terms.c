@@ -1,5 +1,6 @@
 /* terms.c: computes the incremental potential of a step and its gradient (docs/reference/implicit.md, One step). */
 #include "implicit/parts.h"
+#include "implicit/ranks/implicit_plates.h"
 #include <math.h>
 
 /* The value and the sum of sizes, both as exact sums. */
@@ -98,10 +99,12 @@ static void scatter(struct tac_implicit *sim, const tac_lid *v, int n, const dou
             sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
 }
 
-/* The same for a pair. Where owners of vertices that are never free do not have all their pairs, the forces on these
- * are added elsewhere (implicit_reactions.c). */
-static void scatter_pair(struct tac_implicit *sim, bool movers_only, const tac_lid *v, int n, const double (*g)[3])
+/* The same for a pair. Owners of vertices that are never free do not have all their pairs on several ranks. The others
+ * come from where they are evaluated, while these vertices are unknowns (implicit_plates.h). Else all forces on these
+ * vertices are added elsewhere (implicit_reactions.c). */
+static void scatter_pair(struct tac_implicit *sim, const tac_lid *v, int n, const double (*g)[3])
 {
+    const bool movers_only = sim->contact.movers_only && !(sim->newton.pull > 0);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3 && v[i] < sim->owned && !(movers_only && !sim->scene->mesh->ever_free[v[i]]); k++)
             sim->newton.gradient[3 * (size_t)v[i] + (size_t)k] += g[i][k];
@@ -157,12 +160,15 @@ void tac_implicit_contact_gradient(const struct tac_implicit *sim, size_t e, con
 
 void tac_implicit_add_contact(struct tac_implicit *sim, const double *x)
 {
+    size_t next = 0;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         double g[4][3];
+        tac_plates_push(sim, TAC_SORT_TOUCHING, e, &next);
         tac_implicit_contact_gradient(sim, e, x, g);
-        scatter_pair(sim, sim->contact.movers_only, p->v, tac_pair_vertices(p->form.type), g);
+        scatter_pair(sim, p->v, tac_pair_vertices(p->form.type), g);
     }
+    tac_plates_push(sim, TAC_SORT_TOUCHING, sim->contact.touch_count, &next);
 }
 
 static void friction_energy(const struct tac_implicit *sim, const double *x, struct total *t)
@@ -189,12 +195,15 @@ void tac_implicit_friction_gradient(const struct tac_implicit *sim, const struct
 
 void tac_implicit_add_friction(struct tac_implicit *sim, const double *x)
 {
+    size_t next = 0;
     for (size_t e = 0; e < sim->contact.sliding_count; e++) {
         const struct tac_sliding *s = &sim->contact.sliding[e];
         double g[4][3];
+        tac_plates_push(sim, TAC_SORT_SLIDING, e, &next);
         tac_implicit_friction_gradient(sim, s, x, g);
-        scatter_pair(sim, sim->contact.sliding_movers_only, s->v, tac_pair_vertices(s->type), g);
+        scatter_pair(sim, s->v, tac_pair_vertices(s->type), g);
     }
+    tac_plates_push(sim, TAC_SORT_SLIDING, sim->contact.sliding_count, &next);
 }
 
 /* ---- joints ---- */

@@ -9,7 +9,8 @@
 
 /* The duration of an evaluation, ns, of a tetrahedron, or of a pair that touches. */
 static const double ELEMENT_NS[TAC_WORKS] = {100, 130, 1000}, PAIR_NS[TAC_WORKS] = {60, 120, 1200};
-static const double TERM_NS = 30; /* of a term of a reaction that another rank has sent */
+/* The same of what another rank has sent. */
+static const double TERM_NS[TAC_TERMS] = {30, 150, 300};
 
 /* The cost of a vertex for rows of the matrix and vectors, in units of a tetrahedron. */
 static const double VERTEX_WEIGHT = 1;
@@ -28,12 +29,17 @@ void tac_implicit_count_work(struct tac_implicit *sim, enum tac_implicit_work wo
     for (int k = 0; k < sim->set.count; k++)
         elements += (double)sim->list[k].count * cost_of(sim->list[k].element);
     sim->books.elements_s += 1e-9 * ELEMENT_NS[work] * elements;
+    tac_implicit_count_pairs(sim, work, pairs);
+}
+
+void tac_implicit_count_pairs(struct tac_implicit *sim, enum tac_implicit_work work, size_t pairs)
+{
     sim->books.contacts_s += 1e-9 * PAIR_NS[work] * (double)pairs;
 }
 
-void tac_implicit_count_terms(struct tac_implicit *sim, size_t terms)
+void tac_implicit_count_terms(struct tac_implicit *sim, enum tac_implicit_term term, size_t terms)
 {
-    sim->books.contacts_s += 1e-9 * TERM_NS * (double)terms;
+    sim->books.contacts_s += 1e-9 * TERM_NS[term] * (double)terms;
 }
 
 /* ---- what vertices cost ---- */

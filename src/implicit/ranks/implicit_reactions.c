@@ -94,7 +94,7 @@ static enum tac_err add_terms(struct tac_implicit *sim, enum tac_err err, struct
         for (int c = 0; c < 3; c++)
             g[c] += term->g[c];
     }
-    tac_implicit_count_terms(sim, t->total);
+    tac_implicit_count_terms(sim, TAC_TERM_FORCE, t->total);
 done:
     return err;
 }
@@ -105,7 +105,7 @@ enum tac_err tac_implicit_contact_forces(struct tac_implicit *sim, bool contact)
     struct terms sliding = {0}, touching = {0};
     memset(sim->newton.gradient, 0, 3 * (size_t)sim->owned * sizeof *sim->newton.gradient);
     tac_implicit_add_friction(sim, sim->x);
-    if (sim->contact.sliding_movers_only && sim->model->friction)
+    if (sim->contact.movers_only && sim->model->friction)
         TAC_TRY(add_terms(sim, put_sliding(sim, &sliding), &sliding));
     if (!contact)
         goto done;

@@ -1,11 +1,12 @@
 /* test_ghosts.c: what a rank of the implicit integrator knows, against one that has the whole scene. Vertices belong to
  * ranks by their places or at random, and are pushed about; lists are made along random ways, so ghosts come and go.
- * Every pair that comes near must be in the list of every rank that owns a vertex of it that is free at some time
- * (while scripted vertices are unknowns: that owns any vertex of it), once, with the vertices, lengths and stiffness
- * that it has in the list of the whole scene, to the last bit; one rank enters it in sums; and ghosts are where their
- * owners are.  If it failed, bits would depend on the ranks, or surfaces would pass. */
+ * Every pair that comes near must be in the list of every rank that owns a vertex of it that is free at some time,
+ * once, with the vertices, lengths and stiffness that it has in the list of the whole scene, to the last bit; one rank
+ * enters it in sums; and ghosts are where their owners are. While scripted vertices are unknowns, their owners must
+ * know all vertices of their pairs. If it failed, bits would depend on the ranks, or surfaces would pass. */
 #include "check.h"
 #include "implicit/parts.h"
+#include "implicit/ranks/implicit_plates.h"
 #include "partition/part.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct world {
 };
 
 static struct {
-    int64_t pairs, near, shared, ghosts, without;
+    int64_t pairs, near, shared, ghosts, without, plates, pushes, pushed;
 } seen;
 
 static double random_in(uint64_t *dice, double from, double to)
@@ -54,6 +55,9 @@ static void begin(struct world *w, int distribution)
     TAC_CHECK(tac_implicit_create(&w->self, w->whole, &w->one) == TAC_OK);
     tac_implicit_begin_scheme(w->sim);
     tac_implicit_begin_scheme(w->one);
+    for (tac_lid v = 0; v < w->sim->owned; v++) /* as if a motion moved what is fixed */
+        if (!w->sim->scene->mesh->ever_free[v])
+            w->sim->scripts.led[v] = TAC_SCRIPTED;
 }
 
 static void end(struct world *w)
@@ -181,6 +185,50 @@ static void look(struct world *w, double part)
     free(counted);
 }
 
+/* Does this rank know the vertices of all pairs with vertices of its own that are never free? */
+static void look_at_plates(const struct world *w, double part)
+{
+    const uint8_t *ever_free = w->whole->mesh->ever_free;
+    for (size_t k = 0; k < w->one->contact.pair_count; k++) {
+        const struct tac_implicit_pair *p = &w->one->contact.pair[k];
+        const int n = tac_pair_vertices(p->form.type);
+        bool mine = false, any_free = false;
+        for (int i = 0; i < n; i++) {
+            mine = mine || (!ever_free[p->v[i]] && w->owner[p->v[i]] == w->ctx.rank);
+            any_free = any_free || ever_free[p->v[i]];
+        }
+        if (!mine || !any_free || !comes_near(w, p, part))
+            continue;
+        for (int i = 0; i < n; i++)
+            CHECK(tac_ghost_find(w->sim->halo, p->v[i]) >= 0, "the owner of a plate lacks vertex %d", (int)p->v[i]);
+        seen.plates++;
+    }
+}
+
+/* Are the forces of contact on vertices that are never free those of the whole scene, to the last bit? */
+static void look_at_forces(struct world *w)
+{
+    w->one->newton.pull = w->sim->newton.pull;
+    w->one->newton.kappa = w->sim->newton.kappa = 1;
+    w->one->newton.stiffer = w->sim->newton.stiffer = 1;
+    w->one->contact.touch_of = NULL;
+    TAC_CHECK(tac_implicit_touch(w->one, w->one->x) == TAC_OK);
+    tac_plates_gradients(w->sim, w->sim->x);
+    TAC_CHECK(w->sim->halo->down == TAC_OK);
+    tac_implicit_gradient(w->sim, w->sim->x);
+    tac_implicit_gradient(w->one, w->one->x);
+    seen.pushed += (int64_t)tac_plates_count(w->sim, TAC_SORT_TOUCHING);
+    for (tac_lid i = 0; i < w->sim->owned; i++)
+        for (tac_lid c = 3 * i; c < 3 * i + 3 && !w->sim->scene->mesh->ever_free[i]; c++) {
+            const double mine = w->sim->newton.part[TAC_PART_CONTACT][c];
+            const double whole = w->one->newton.part[TAC_PART_CONTACT][3 * tac_implicit_id(w->sim, i) + c - 3 * i];
+            CHECK(mine == whole || (mine != mine && whole != whole), "a plate is pushed by %.17g, not %.17g", mine,
+                  whole);
+            seen.pushes += mine != 0 && mine == whole;
+        }
+    w->one->newton.pull = 0;
+}
+
 int main(int argc, char **argv)
 {
     struct world w = {0};
@@ -211,7 +259,11 @@ int main(int argc, char **argv)
             for (int pull = 0; pull < 2; pull++) {
                 w.sim->newton.pull = pull;
                 TAC_CHECK(tac_implicit_find(w.sim, w.sim->x, w.sim->newton.p, part) == TAC_OK);
-                CHECK(pull == 0 || !w.sim->contact.movers_only, "owners of unknowns lack pairs");
+                if (pull > 0) {
+                    TAC_CHECK(tac_implicit_show_pairs(w.sim) == TAC_OK);
+                    look_at_plates(&w, part);
+                    look_at_forces(&w);
+                }
                 seen.without += w.sim->contact.movers_only;
                 look(&w, part);
             }
@@ -224,6 +276,11 @@ int main(int argc, char **argv)
             "%lld pairs on all ranks; %lld come near, %lld of them on several ranks; %lld vertices came with lists\n",
             (long long)seen.pairs, (long long)seen.near, (long long)seen.shared, (long long)seen.ghosts);
     CHECK(seen.without > 0, "no list was one of free vertices only");
+    if (w.ctx.rank == 0)
+        printf("%lld pairs of plates; %lld were sent, and %lld forces on plates compared\n", (long long)seen.plates,
+               (long long)seen.pushed, (long long)seen.pushes);
+    CHECK(seen.pushed > 100 && seen.pushes > 100, "plates must be pushed for this to test something");
+    CHECK(seen.plates > 100, "plates must be near for this to test something");
     CHECK(seen.shared > 1000 && seen.ghosts > 1000, "pairs must straddle ranks for this to test something");
     tac_scene_destroy(&w.whole);
     free(w.owner);

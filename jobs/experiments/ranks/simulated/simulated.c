@@ -108,6 +108,7 @@ static enum tac_err advance(struct tac_ctx *ctx, char **argv)
             printf(", \"%s_s\": {\"mean\": %.9g, \"most\": %.9g}", name[k], sum[k] / ctx->size, most[k]);
         for (int k = 0; k < COUNTS; k++)
             printf(", \"%s\": %lld", counted[k], (long long)counts[k]);
+        printf(", \"meetings\": %lld", (long long)(told.meetings - none.meetings));
         printf(", \"result\": \"%016llx\"", (unsigned long long)result);
         printf(", \"migrations\": %lld}\n", (long long)(c.migrations - moved));
         fflush(stdout);

@@ -16,6 +16,7 @@ struct work {
     double spent_s[WORK_WITH];  /* in calls of MPI: transfers, and waiting for others ... */
     double waited_s[WORK_WITH]; /* ... of it until the last of these had come */
     int64_t messages, bytes;    /* in passes and discovery */
+    int64_t meetings;           /* calls of all ranks */
 };
 
 /* Local. Call on each rank after MPI_Init(): of how many ranks, and what one unit of each kind costs, s. */

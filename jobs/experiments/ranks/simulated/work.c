@@ -277,6 +277,7 @@ int work_waitall(int count_of, MPI_Request *request, MPI_Status *status)
 struct work work_told(void)
 {
     work_declare();
+    mine()->told.meetings = (int64_t)mine()->meetings;
     return mine()->told;
 }
 

@@ -58,7 +58,6 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
 {
     enum tac_err err = TAC_OK;
     sim->contact.sliding_count = 0;
-    sim->contact.sliding_movers_only = sim->contact.movers_only;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
         const struct tac_near *near = &sim->contact.touch[e].near;
