@@ -236,6 +236,17 @@ static void move(struct tac_impact *sim, struct tac_impact_piece *p)
     spread_velocity(sim, p);
 }
 
+/* Adds to `l` what an angular momentum `was` loses by rounding when it becomes a turn about axes, and comes back. These
+ * errors are alike in all steps, and would add up: 1e-17 a step is 2e-12 after 1e5 of them. */
+static void give_back(const struct tac_impact_piece *p, const double axes[3][3], const double was[3], double l[3])
+{
+    double turn[3], is[3];
+    tac_impact_rigid_turn(p, axes, was, turn);
+    tac_impact_rigid_momentum(p, axes, turn, is);
+    for (int c = 0; c < 3; c++)
+        l[c] += was[c] - is[c];
+}
+
 void tac_impact_rigid_commit(struct tac_impact *sim)
 {
     struct tac_impact_rigid *r = &sim->rigid;
@@ -251,14 +262,22 @@ void tac_impact_rigid_commit(struct tac_impact *sim)
         struct tac_impact_piece *p = &r->piece[k];
         double *after = &end[SIX * k];
         const bool free_flight = isnan(after[0]);
-        for (int c = 0; c < 3; c++) {
+        for (int c = 0; c < 3; c++)
             p->u[c] = free_flight ? p->u[c] + h * p->pull[c] : after[c] / p->root[0];
-            p->l[c] += h * p->torque[c];
-        }
-        if (free_flight)
+        if (free_flight) {
+            for (int c = 0; c < 3; c++)
+                p->l[c] += h * p->torque[c];
             tac_impact_rigid_turn(p, (const double(*)[3])p->end_a, p->l, after + 3);
-        else
+        } else {
+            double start[3], middle[3];
+            memcpy(start, p->l, sizeof start);
+            tac_impact_rigid_momentum(p, (const double(*)[3])p->a, &sim->rigid.go[SIX * k + 3], middle);
             tac_impact_rigid_momentum(p, (const double(*)[3])p->end_a, after + 3, p->l);
+            if (after[3] != 0 || after[4] != 0 || after[5] != 0) { /* what rests, rests */
+                give_back(p, (const double(*)[3])p->a, start, p->l);
+                give_back(p, (const double(*)[3])p->end_a, middle, p->l);
+            }
+        }
         enter_work(sim, (int32_t)k, &sim->rigid.v[SIX * k + 3], after + 3);
         move(sim, p);
     }

@@ -118,7 +118,6 @@ static enum tac_err begin(struct tac_impact *sim, tac_time from, tac_time to, in
     sim->part.h = sim->scene->settings->impact.step_s / (1 << level);
     sim->part.corrections = 0;
     sim->part.fails = sim->part.struck = false;
-    sim->rigid.fast = -1;
     sim->part.blocked = (struct tac_impact_blocked){.gap = INFINITY};
     TAC_TRY(tac_impact_scripts_begin(sim, from, to));
     accelerate(sim);

@@ -198,10 +198,12 @@ def dolls(words):
 
 
 def vessel_scene(end):
-    bodies = [{"name": "vessel", "rigid": {"mass": 3}, "mesh": {"kind": "box", "size": [.5, .4, .45], "cells": [1, 1, 1]}, "velocity": [-.2, 0, .1],
-               "angular_velocity": [.3, .2, -.1]},
+    bodies = [{"name": "vessel", "rigid": {"mass": 3}, "mesh": {"kind": "box", "size": [.5, .4, .45], "cells": [1, 1, 1]}, "angular_velocity": [.3, .2, -.1]},
               box("one", [.1, .14, .08], [-.1, .02, .05], velocity=[.5, .2, -.3], angular_velocity=[1, 2, .5], rotation=[10, 40, 0]),
               box("two", [.12, .06, .1], [.1, -.03, -.05], velocity=[.1, -.4, .2], angular_velocity=[-1, 1, 2], rotation=[70, 0, 20])]
+    # All together stay where they are. If they flew away, their places would be rounded to more than what is to be seen.
+    masses = [1000 * math.prod(b["mesh"]["size"]) for b in bodies[1:]]
+    bodies[0]["velocity"] = [-sum(m * b["velocity"][c] for m, b in zip(masses, bodies[1:])) / 3 for c in range(3)]
     return scene(bodies, end, {"restitution": .8, "friction": .5}, gravity=[0, 0, 0], frames=100)
 
 
