@@ -174,6 +174,10 @@ enum tac_err tac_along_find_changed(struct tac_along *along, const double *p, co
     for (size_t v = 0; v < (size_t)along->view->state->owned; v++)
         for (size_t k = 0; k < 3 && changed[v]; k++)
             c->move[v].u[k] = p[3 * v + k];
+    /* The last list may have held at another share of its paths. Then those of the others are not where they go. */
+    *done = is_within_skin(along, c->x, p, 1, 1);
+    if (!*done)
+        return TAC_OK;
     TAC_TRY(tac_candidates_show_changed(along->view, c, changed, take, context, done));
     along->made = *done;
     spend(along, TEST_NS * (double)c->cost.build);

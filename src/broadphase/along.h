@@ -51,7 +51,8 @@ enum tac_err tac_along_find(struct tac_along *along, const double *x, const doub
                             void *context);
 /* Local, on one rank. The vertices v with changed[v] have got other displacements since the last list, which was made
  * at the same x for part = 1: passes the pairs that have such a vertex. The new list has no others, and knows the new
- * displacements. *done: false if a whole list must be made instead. */
+ * displacements. *done: false if a whole list must be made instead, as the others do not keep to the paths of the
+ * last one. */
 enum tac_err tac_along_find_changed(struct tac_along *along, const double *p, const uint8_t *changed,
                                     tac_take_pair *take, void *context, bool *done);
 /* Local. Count the work when a list of so many pairs has been written, and when it is used once. */

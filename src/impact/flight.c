@@ -18,7 +18,7 @@ static const double NEARLY = 1e-9;   /* a smaller weight is as good as none */
 static const double STRAIGHT = 1e-8; /* the squared sine of an angle: so straight above a rim is as good as inside */
 static const double SLACK = 0x1p-20; /* of the floor: so much a row may lose without a correction */
 static const double MORE = 1.05;     /* times what is missing is corrected */
-enum { PATIENT = 2 };                /* after so many corrections each one is twice as large as the one before */
+enum { PATIENT = 3 };                /* after so many corrections each one is twice as large as the one before */
 
 static bool is_on_rim(const struct tac_impact_pair *p, const struct tac_near *near)
 {
@@ -191,6 +191,18 @@ static bool waits(const struct tac_impact *sim, const struct tac_impact_pair *pa
     return how->which == LOOK_FIRST || faces_say_more(sim, how->faces, pair, near->n);
 }
 
+static enum tac_err say_overlap(struct tac_impact *sim, const struct tac_impact_pair *pair, double gap)
+{
+    char named[256];
+    tac_gid id[4] = {-1, -1, -1, -1};
+    for (int i = 0; i < tac_pair_vertices(pair->type); i++)
+        id[i] = tac_scene_id(sim->scene, pair->v[i]);
+    tac_key_describe(sim->scene, pair->key, id, named, sizeof named);
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "%s have a gap of %.3g m at t = %.9g s: this is a fault of the program; report it with the scene",
+                    named, gap, (double)sim->now * sim->scene->settings->quantum_s);
+}
+
 /* Adds the row of a pair unless its flight is safe, or it waits. */
 static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, struct looked *how)
 {
@@ -208,6 +220,8 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
         look_at_scripted(sim, pair, x, gap);
         return TAC_OK;
     }
+    if (!(gap > 0)) /* no pair that is proven comes to this */
+        return say_overlap(sim, pair, gap);
     const double floor = (rim ? FLOOR_OF_RIM : FLOOR) * most;
     if (how->near_too && straight && gap <= most && !parallel)
         return tac_impact_active_add(sim, pair, &near);
@@ -223,8 +237,7 @@ static enum tac_err look(struct tac_impact *sim, struct tac_impact_pair *pair, s
     return how->later ? TAC_OK : tac_impact_active_add(sim, pair, &near);
 }
 
-/* Has no vertex of the pair got other displacements? In most rounds most have not. */
-static bool is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair)
+bool tac_impact_is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair)
 {
     int changed = 0;
     for (int i = 0; i < tac_pair_vertices(pair->type); i++)
@@ -244,7 +257,7 @@ static enum tac_err look_at_block(struct tac_impact *sim, struct tac_impact_bloc
     block->room = INFINITY;
     for (size_t k = block->begin; k < block->end && !err; k++) {
         struct tac_impact_pair *pair = &sim->search.pair[k];
-        if (!pair->active && !(pair->safe && is_unchanged(sim, pair))) {
+        if (!pair->active && !(pair->safe && tac_impact_is_unchanged(sim, pair))) {
             how->later = false;
             if (!(pair->room > travel))
                 err = look(sim, pair, how);
@@ -267,7 +280,7 @@ static enum tac_err look_at_all(struct tac_impact *sim, struct looked how, int64
         if (block->waits || sim->search.group[block->group[0]].changed || sim->search.group[block->group[1]].changed)
             err = look_at_block(sim, block, &how, later);
     }
-    for (size_t g = 0; g < sim->rigid.count + (size_t)sim->scene->settings->body_count; g++)
+    for (size_t g = 0; g < tac_impact_groups(sim); g++)
         sim->search.group[g].changed = false;
     if (sim->count > 0) {
         memcpy(sim->proven, sim->p, 3 * (size_t)sim->count * sizeof *sim->p);
@@ -379,7 +392,7 @@ static enum tac_err collect(struct tac_impact *sim, struct correction **out, siz
 {
     enum tac_err err = TAC_OK;
     size_t capacity = 0;
-    const int64_t late = sim->part.corrections - PATIENT;
+    const int64_t late = sim->part.corrections - PATIENT + 1;
     const double more = late > 0 ? MORE * (double)(INT64_C(1) << late) : MORE;
     sim->part.least_gap = INFINITY;
     for (size_t k = 0; k < sim->search.count; k++) {

@@ -255,9 +255,10 @@ enum tac_err tac_impact_search_create(struct tac_impact *sim);
 void tac_impact_search_destroy(struct tac_impact *sim);
 enum tac_err tac_impact_find(struct tac_impact *sim);
 void tac_impact_find_anew(struct tac_impact *sim);
-/* impact_blocks.c. Local. create: makes the groups. group: their flights, from sim->p and sim->changed. make: makes the
- * blocks of a new list. travel: no pair of the block comes nearer than by so much in the flight, m. move: pairs have
- * gone to the ends of their flights. */
+/* impact_blocks.c. Local. groups: how many there are. create: makes them. group: their flights, from sim->p and
+ * sim->changed. make: makes the blocks of a new list. travel: no pair of the block comes nearer than by so much in the
+ * flight, m. move: pairs have gone to the ends of their flights. */
+size_t tac_impact_groups(const struct tac_impact *sim);
 enum tac_err tac_impact_blocks_create(struct tac_impact *sim);
 void tac_impact_blocks_free(struct tac_impact_search *s);
 void tac_impact_blocks_group(struct tac_impact *sim);
@@ -286,15 +287,18 @@ void tac_impact_active_tell(struct tac_impact *sim, const double *from, double *
 enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine, size_t count, size_t size, void *all,
                                        size_t *total);
 
-/* flight.c. Collective. prove: makes rows of pairs for which it is not proven that they do not touch in the flight
+/* flight.c. Local. Has no vertex of the pair got other displacements since the last proof? In most rounds most have
+ * not.
+ */
+bool tac_impact_is_unchanged(const struct tac_impact *sim, const struct tac_impact_pair *pair);
+/* Collective. prove: makes rows of pairs for which it is not proven that they do not touch in the flight
  * sim->p; first: and of those that are near. correct: looks at the rows at the end of the flight; *corrected: some have
  * come too near, and must keep away faster. */
 enum tac_err tac_impact_prove(struct tac_impact *sim, bool first, int64_t *fresh);
 enum tac_err tac_impact_correct(struct tac_impact *sim, bool *corrected);
 
 /* impact_book.c. Local. Enter what the last call of an operator, of an `impact` or a support, has done, from `before`
- * to `after` (bodies); what
- * forces do because the impulses of the two supports differ; and loads. */
+ * to `after` (bodies); what forces do because the impulses of the two supports differ; and loads. */
 void tac_impact_enter_rows(struct tac_impact *sim, const double *before, const double *after, bool impact);
 void tac_impact_enter_difference(struct tac_impact *sim);
 void tac_impact_enter_loads(struct tac_impact *sim);

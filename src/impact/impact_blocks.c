@@ -9,10 +9,14 @@ static int32_t group_of(const struct tac_impact *sim, tac_lid v)
                                        : (int32_t)sim->rigid.count + sim->scene->mesh->vertex_body[v];
 }
 
+size_t tac_impact_groups(const struct tac_impact *sim)
+{
+    return sim->rigid.count + (size_t)sim->scene->settings->body_count;
+}
+
 enum tac_err tac_impact_blocks_create(struct tac_impact *sim)
 {
-    const size_t groups = sim->rigid.count + (size_t)sim->scene->settings->body_count;
-    return tac_alloc(sim->ctx, groups, sizeof *sim->search.group, &sim->search.group);
+    return tac_alloc(sim->ctx, tac_impact_groups(sim), sizeof *sim->search.group, &sim->search.group);
 }
 
 void tac_impact_blocks_free(struct tac_impact_search *s)
@@ -24,7 +28,7 @@ void tac_impact_blocks_free(struct tac_impact_search *s)
 void tac_impact_blocks_group(struct tac_impact *sim)
 {
     struct tac_impact_group *const group = sim->search.group;
-    const size_t groups = sim->rigid.count + (size_t)sim->scene->settings->body_count;
+    const size_t groups = tac_impact_groups(sim);
     for (size_t g = 0; g < groups; g++)
         group[g] = (struct tac_impact_group){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, false};
     for (tac_lid v = 0; v < sim->count; v++) {

@@ -133,10 +133,7 @@ static void keep_rows(struct tac_impact *sim)
     size_t count = 0;
     for (size_t k = 0; k < s->count; k++) {
         const struct tac_impact_pair *pair = &s->pair[k];
-        int changed = 0;
-        for (int i = 0; i < tac_pair_vertices(pair->type); i++)
-            changed |= sim->changed[pair->v[i]];
-        if (pair->active && !changed)
+        if (pair->active && tac_impact_is_unchanged(sim, pair))
             s->pair[count++] = *pair;
     }
     s->count = count;

@@ -149,6 +149,14 @@ static void keep_pushes(struct tac_impact *sim)
     }
 }
 
+/* Velocities that are no numbers solve nothing. All ranks have them. */
+static void check_numbers(struct tac_impact_active *a, const double *v)
+{
+    for (size_t c = 0; c < 3 * a->bodies; c++)
+        if (!isfinite(v[c]))
+            a->instant.unsolved = 1;
+}
+
 /* Impact without friction, or the friction of all impacts since the last time: vertices get the velocities after it. */
 static enum tac_err strike(struct tac_impact *sim, bool friction)
 {
@@ -160,9 +168,7 @@ static enum tac_err strike(struct tac_impact *sim, bool friction)
         memcpy(a->space, a->v, 3 * a->bodies * sizeof *a->v);
     a->instant.fastest = sim->part.fastest;
     TAC_TRY(friction ? tac_instant_rub(&a->instant) : tac_instant_strike(&a->instant));
-    for (size_t c = 0; c < 3 * a->bodies; c++)
-        if (!isfinite(a->v[c])) /* all ranks have these velocities */
-            a->instant.unsolved = 1;
+    check_numbers(a, a->v);
     keep_pushes(sim);
     tac_impact_enter_rows(sim, a->space, a->v, true);
     tac_impact_active_tell(sim, a->v, sim->v);
@@ -183,6 +189,7 @@ static enum tac_err support(struct tac_impact *sim, const double *from, double *
     a->instant.fastest = sim->part.supported;
     a->instant.v = to;
     TAC_TRY(tac_instant_support(&a->instant, again));
+    check_numbers(a, to);
 done:
     a->instant.v = a->v;
     sim->last_step.part_s[1] += tac_wall_s() - begin_s;

@@ -7,7 +7,7 @@
 #define TAC_ROUNDING 0x1p-46 /* of velocities: no problem is solved to less than this part of the largest */
 /* Where energy is lost anyhow, errors of impulses only leave a little speed, which the next step takes. */
 #define TAC_SLACK 1000
-#define TAC_SLACK_OF_TURNS 10 /* of more than MANY rows with rigid bodies */
+#define TAC_SLACK_OF_TURNS 10 /* of more than TAC_MANY_ROWS rows with rigid bodies */
 #define TAC_SLACK_OF_TUMBLING 1e5
 #define TAC_SETTLED 1e-7           /* of the largest impulse: so little it may change in the last pass of friction */
 static const double ENOUGH = 1e-3; /* of the largest velocity that is to be taken, after some iterations */
@@ -19,7 +19,6 @@ enum {
     PATIENCE_OF_TURNS = 1000,
     PER_ROOT = 2,
     PER_ROW = 5,
-    MANY = 400,
     LARGE = 4000,
     LARGE_OF_TURNS = 400,
     FIRST = 100,
@@ -170,8 +169,8 @@ static enum tac_err solve(struct tac_instant *in, bool support)
     p->tolerance = fmax(in->slack * in->rule.tolerance * most, TAC_ROUNDING * in->fastest);
     p->enough = in->lossy ? fmax(tac_instant_enough(in, most), p->tolerance) : p->tolerance;
     p->coarse = in->slack > 1;
-    p->patience = PATIENCE + (support || p->columns > MANY ? (int64_t)(PER_ROOT * sqrt((double)p->columns))
-                                                           : PER_ROW * (int64_t)p->columns);
+    p->patience = PATIENCE + (support || p->columns > TAC_MANY_ROWS ? (int64_t)(PER_ROOT * sqrt((double)p->columns))
+                                                                    : PER_ROW * (int64_t)p->columns);
     if (in->turns)
         p->patience = PATIENCE_OF_TURNS + (int64_t)p->columns / 2;
     TAC_TRY(solve_by_both(in, &solved));
@@ -245,12 +244,12 @@ static void choose_slack(struct tac_instant *in, const uint32_t *list, size_t n)
     for (size_t k = 0; k < n; k++)
         in->turns = in->turns || in->row[list[k]].turn[0] > 0 || in->row[list[k]].turn[1] > 0;
     in->lossy = !loses_nothing(in, list, n, true);
-    in->tumbles = in->lossy && in->turns && n > MANY && in->moves;
-    in->slack = !in->lossy    ? 1
-                : !in->turns  ? TAC_SLACK
-                : in->tumbles ? TAC_SLACK_OF_TUMBLING
-                : n > MANY    ? TAC_SLACK_OF_TURNS
-                              : 1;
+    in->tumbles = in->lossy && in->turns && n > TAC_MANY_ROWS && in->moves;
+    in->slack = !in->lossy          ? 1
+                : !in->turns        ? TAC_SLACK
+                : in->tumbles       ? TAC_SLACK_OF_TUMBLING
+                : n > TAC_MANY_ROWS ? TAC_SLACK_OF_TURNS
+                                    : 1;
 }
 
 /* ---- friction ---- */
@@ -712,7 +711,7 @@ static enum tac_err support_island(struct tac_instant *in, size_t i, bool again)
     }
     if (!again)
         forget_friction(in, list, n, false);
-    const bool large = in->turns && in->lossy && n > MANY,
+    const bool large = in->turns && in->lossy && n > TAC_MANY_ROWS,
                start = !again && in->keeps && large && tac_kept_start(in, list, n);
     const int64_t most = in->tumbles && in->rule.passes > TUMBLING ? TUMBLING : in->rule.passes;
     for (size_t k = 0; k < n; k++)

@@ -19,6 +19,8 @@
 #include "impact/islands.h"
 #include <tactus/scene.h>
 
+enum { TAC_MANY_ROWS = 400 }; /* smaller islands are solved as a whole, and to the end */
+
 /* Which rank solves each island (deal.c). */
 struct tac_deal {
     size_t capacity, limit, giants; /* limit: an island of more rows, and a problem of more columns, is one of all */

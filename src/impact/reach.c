@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 400 }; /* rows: smaller islands are solved as a whole */
-
 enum tac_err tac_spread_make(struct tac_ctx *ctx, struct tac_spread *s, size_t bodies, size_t rows)
 {
     enum tac_err err;
@@ -119,7 +117,7 @@ static void move(struct tac_instant *in, const double *v)
 
 static bool is_large(const struct tac_instant *in, size_t n)
 {
-    return n > MANY && in->lossy;
+    return n > TAC_MANY_ROWS && in->lossy;
 }
 
 enum tac_err tac_instant_stop(struct tac_instant *in, const uint32_t *list, size_t n, const double *v)

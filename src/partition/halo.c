@@ -1,5 +1,6 @@
 /* halo.c: keeps a rank's neighbours, and exchanges messages with them. */
 #include "partition/halo.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -82,6 +83,11 @@ void tac_halo_exchange(struct tac_halo *halo, int tag, size_t (*fill)(void *self
         MPI_Wait(&n->telling, MPI_STATUS_IGNORE);
         static const char down_only = TAC_ERR_RUN; /* one that has no memory left says just that */
         size_t bytes = halo->down ? 0 : fill(self, n);
+        if (bytes >= INT_MAX)
+            tac_halo_failed(halo,
+                            tac_fail(halo->ctx, TAC_ERR_RUN,
+                                     "a message to a neighbour would have %.1f GB, and MPI takes 2; use more ranks",
+                                     1e-9 * (double)bytes));
         bytes = (halo->down ? 0 : bytes) + 1;
         const char *message = &down_only;
         if (n->report_capacity >= bytes || tac_halo_room(halo, n, bytes))

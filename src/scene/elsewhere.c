@@ -166,6 +166,11 @@ static enum tac_err go_on(struct tac_reader *reader, json_t *object, const char 
     enum tac_err err = TAC_OK;
     for (size_t k = 0; k < COUNT(OF_VELOCITIES); k++) {
         json_t *value = json_object_get(then, OF_VELOCITIES[k]);
+        const json_t *given = json_object_get(start, OF_VELOCITIES[k]);
+        if (given != NULL && (value == NULL || !json_equal(given, value)))
+            TAC_TRY(tac_scene_fail(reader, whole,
+                                   "has another \"%s\" than the scene that the checkpoint is of; leave it out",
+                                   OF_VELOCITIES[k]));
         if (value != NULL && json_object_set(start, OF_VELOCITIES[k], value) != 0)
             TAC_TRY(tac_fail(reader->ctx, TAC_ERR_RUN, "out of memory while reading %s", reader->file));
     }

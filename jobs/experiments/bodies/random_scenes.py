@@ -177,7 +177,7 @@ def impact(scene, seed):
                 body[key] = [faster * c for c in body[key]]
         body["position"] = [body.get("position", [0, 0, 0])[0] + far, *body.get("position", [0, 0, 0])[1:]]
     end = round(1 / step) * step
-    return {"format": scene["format"], "name": scene["name"], "time": {"end": end, "frame": end / 4}, "gravity": scene["gravity"],
+    return {"format": scene["format"], "name": scene["name"], "time": {"end": end, "frame": end / 16}, "gravity": scene["gravity"],
             "integrator": {"kind": "impact", "step_s": step, "operator": r.choice(["reflections"] * 7 + ["lcp", "gauss-seidel", "jacobi"])},
             "contact": {"thickness": scene["contact"]["thickness"], "restitution": scene["contact"]["restitution"],
                         "friction": r.choice([0, 0, .2, .6, 1.2])}, "bodies": bodies, **({"motions": motions} if motions else {})}
@@ -209,13 +209,16 @@ def knows_joints(folder):
 
 
 def rise(scene, folder):
-    """How far the energy of a run with impacts comes over its start, over the largest kinetic energy; 0 where it may."""
+    """The largest rise of the energy of a run with impacts from one frame to the next, over what may be; 0 where it may rise.
+
+    Particles are exact; bodies that turn on a support are so to the order of the step (docs/reference/impact.md, Energy)."""
     if scene.get("integrator", {}).get("kind") != "impact" or "motions" in scene or scene["integrator"]["operator"] == "jacobi":
         return 0
     with open(os.path.join(folder, "energy.csv")) as file:
         rows = list(csv.DictReader(file))
     total = [float(row["total"]) for row in rows]
-    return (max(total) - total[0]) / max([float(row["kinetic"]) for row in rows] + [1e-300])
+    allowed = 1e-3 if any("rigid" in body for body in scene["bodies"]) else 1e-9
+    return max(b - a for a, b in zip(total, total[1:])) / (allowed * max([float(row["kinetic"]) for row in rows] + [1e-300]))
 
 
 def judge(folder, seed, build, seconds, ranks, once):
@@ -241,8 +244,8 @@ def judge(folder, seed, build, seconds, ranks, once):
     worked = worked or scene.get("integrator", {}).get("kind") == "impact"
     if residual is not None and worked and not abs(residual) < 1e-9:
         wrong.append(f"the book is open by {residual:g}")
-    if rise(scene, one) > 1e-9:
-        wrong.append(f"the energy rises by {rise(scene, one):.3g} of the largest kinetic energy")
+    if rise(scene, one) > 1:
+        wrong.append(f"the energy rises by {rise(scene, one):.3g} of what it may")
     for way in range(0 if once else 3 if "integrator" in scene else 2):
         other = os.path.join(folder, f"way{way}")
         n = r.choice(ranks)

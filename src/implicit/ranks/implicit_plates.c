@@ -334,6 +334,7 @@ static void exchange(struct tac_implicit *sim, enum tac_err err, const double *x
 {
     struct tac_implicit_plates *p = sim->plates;
     p->leaving_count = p->value_count = p->arrived_count = p->came_count = 0;
+    memset(p->begin, 0, sizeof p->begin); /* where this fails nothing has come */
     for (enum tac_pair_sort sort = 0; sort < TAC_PAIR_SORTS; sort++) {
         p->first[sort] = p->leaving_count;
         if (!err && (matrix || sort != TAC_SORT_FORESEEN))

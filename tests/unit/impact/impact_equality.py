@@ -162,6 +162,28 @@ def wall(folder):
     print("ok      a wall of 64 boxes at which others fly: 1 and 3 ranks, another skin")
 
 
+def make_row():
+    """A ball that a wall stops, and balls far behind it that get other flights in the rounds after that.
+
+    The list of pairs holds then at another share of its paths, on which the first ball has gone."""
+    step, radius, balls, x = 1 / 64, .02, [], 0
+    for name, mass, gap, speed in (("last", 1e9, 0, .00475 / step), ("b1", 1e6, .003, 0), ("b2", 1e3, .0102, 0), ("b3", 1, .0125, 0), ("b4", 1e-3, .025, 0),
+                                   ("first", 1, .06, .1 / step)):
+        x += 2 * radius + gap if balls else 0
+        balls.append({"name": name, "mass": mass, "material": "soft" if name == "first" else "hard", "mesh": {"kind": "ball", "radius": radius},
+                      "position": [x, 0, 0], "velocity": [speed, 0, 0]})
+    wall = {"name": "wall", "fixed": True, "material": "wall", "mesh": {"kind": "grid", "size": [1, 1], "cells": [1, 1]}, "position": [x + radius + .05, 0, 0], "rotation": [0, 0, 90]}
+    idle = [{"name": "idle%d" % k, "mass": 1, "material": "hard", "mesh": {"kind": "ball", "radius": radius}, "position": [.2 * k, 3, 0]} for k in range(20)]
+    return {"format": "tactus-scene/1", "time": {"end": 8 * step, "frame": step}, "gravity": [0, 0, 0], "integrator": {"kind": "impact", "step_s": step},
+            "contact": {"thickness": .01, "restitution": 1, "pairs": [{"materials": ["soft", "wall"], "restitution": 0}]},
+            "materials": {name: {"density": 1} for name in ("hard", "soft", "wall")}, "bodies": balls + [wall] + idle}
+
+
+def row(folder):
+    compare(folder, "row", make_row(), (("ranks", {"ranks": 2}),))
+    print("ok      a row of balls of which one is stopped: 1 and 2 ranks")
+
+
 def pile(folder):
     compare(folder, "pile", make_pile(36), (("ranks", {"ranks": 3}), ("giants", {"ranks": 2, "TACTUS_TEST_GIANT": "1000"})))
     steps = table(os.path.join(folder, "pile"), "steps.csv")
@@ -179,6 +201,7 @@ def main():
         if len(sys.argv) <= 2:
             pile(folder)
             wall(folder)
+            row(folder)
 
 
 if __name__ == "__main__":
