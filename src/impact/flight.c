@@ -83,6 +83,13 @@ static bool keep_apart(const double x[4][3], const double p[4][3], double distan
     return tac_dot(r, r) > distance * distance;
 }
 
+/* The vertices of a pair by their numbers in the scene; -1 where it has fewer than four. */
+static void find_ids(const struct tac_impact *sim, const struct tac_impact_pair *pair, tac_gid id[4])
+{
+    for (int i = 0; i < 4; i++)
+        id[i] = i < tac_pair_vertices(pair->type) ? tac_scene_id(sim->scene, pair->v[i]) : -1;
+}
+
 /* Motions move both primitives, or one of them is fixed. */
 static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pair *pair, const double x[4][3],
                              double gap)
@@ -96,9 +103,9 @@ static void look_at_scripted(struct tac_impact *sim, const struct tac_impact_pai
     sim->part.fails = true;
     if (gap > b->gap || (gap == b->gap && pair->key > b->key))
         return;
-    *b = (struct tac_impact_blocked){pair->key, {-1, -1, -1, -1}, gap};
-    for (int i = 0; i < n; i++)
-        b->vertex[i] = tac_scene_id(sim->scene, pair->v[i]);
+    b->key = pair->key;
+    b->gap = gap;
+    find_ids(sim, pair, b->vertex);
 }
 
 static bool has_body(const struct tac_impact *sim, const struct tac_impact_pair *pair)
@@ -194,9 +201,8 @@ static bool waits(const struct tac_impact *sim, const struct tac_impact_pair *pa
 static enum tac_err say_overlap(struct tac_impact *sim, const struct tac_impact_pair *pair, double gap)
 {
     char named[256];
-    tac_gid id[4] = {-1, -1, -1, -1};
-    for (int i = 0; i < tac_pair_vertices(pair->type); i++)
-        id[i] = tac_scene_id(sim->scene, pair->v[i]);
+    tac_gid id[4];
+    find_ids(sim, pair, id);
     tac_key_describe(sim->scene, pair->key, id, named, sizeof named);
     return tac_fail(sim->ctx, TAC_ERR_RUN,
                     "%s have a gap of %.3g m at t = %.9g s: this is a fault of the program; report it with the scene",

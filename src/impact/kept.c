@@ -66,16 +66,21 @@ bool tac_kept_has(const struct tac_instant *in, const uint32_t *list, size_t n)
     return true;
 }
 
+static void take_impulses(struct tac_impact_row *row, const struct tac_kept_row *kept)
+{
+    row->lambda = kept->lambda;
+    row->rubs = kept->rubs;
+    memcpy(row->slide, kept->slide, sizeof row->slide);
+    memcpy(row->tangent, kept->tangent, sizeof row->tangent);
+}
+
 void tac_kept_restore(struct tac_instant *in, const uint32_t *list, size_t n)
 {
     for (size_t e = 0; e < n; e++) {
         struct tac_impact_row *row = &in->row[list[e]];
         const struct tac_kept_row *kept = &in->kept.row[in->kept.of[list[e]]];
-        row->lambda = kept->lambda;
-        row->rubs = kept->rubs;
+        take_impulses(row, kept);
         row->rubbed = row->struck = 0;
-        memcpy(row->slide, kept->slide, sizeof row->slide);
-        memcpy(row->tangent, kept->tangent, sizeof row->tangent);
         for (int i = 0; i < TAC_COLUMN_BODIES; i++)
             if (tac_row_body(row, i) >= 0)
                 memcpy(&in->v[3 * (size_t)tac_row_body(row, i)], kept->to[i], sizeof kept->to[i]);
@@ -90,14 +95,9 @@ bool tac_kept_start(struct tac_instant *in, const uint32_t *list, size_t n)
     if (known <= n / 2)
         return false;
     for (size_t e = 0; e < n; e++) {
-        struct tac_impact_row *row = &in->row[list[e]];
-        if (in->kept.of[list[e]] < 0)
-            continue;
-        const struct tac_kept_row *kept = &in->kept.row[in->kept.of[list[e]]];
-        row->lambda = kept->lambda;
-        row->rubs = kept->rubs;
-        memcpy(row->slide, kept->slide, sizeof row->slide);
-        memcpy(row->tangent, kept->tangent, sizeof row->tangent);
+        const int32_t was = in->kept.of[list[e]];
+        if (was >= 0)
+            take_impulses(&in->row[list[e]], &in->kept.row[was]);
     }
     return true;
 }
