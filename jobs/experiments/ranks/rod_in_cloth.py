@@ -5,11 +5,11 @@ Ni, Kale and Tamstorf (2015, Scalable Asynchronous Contact Mechanics using Charm
 Their scene is guessed (../papers/rod.py). All of it on 384 ranks is more than one machine can simulate, so intervals are run:
 
 1. The scene with a cloth of 75 x 77 vertices is run to its end on one rank (--coarse RUN: it has been).
-2. At each of --times, every triangle of that cloth is cut into 16 alike: 90,585 vertices that lie on the surface as it was then. Its
-   rest shape is flat, its velocity 0, its layers half as thick.
+2. At each of --times, every triangle of that cloth is cut into 16 alike: 90,585 vertices that lie on the surface as it was then, with
+   its velocities. Its rest shape is flat, its layers are half as thick.
 3. This starts there and runs for --length seconds: on one rank of this machine, and on a simulated cluster (simulated/simulate) on
-   each of --ranks, with what a tick costs here, by the time and the counts of the coarse run; a test of boxes costs what --test
-   gives. The first half is not counted: the parts of the ranks have found their balance by then.
+   each of --ranks, with what a tick costs here, by the time and the counts of the coarse run, or with --cost. The first half is not
+   counted: the parts of the ranks have found their balance by then.
 4. The cost of the whole is the sum of trapezoids over the times, linearly from one to the next.
 
 Needs what simulate needs.
@@ -30,6 +30,7 @@ import rod  # noqa: E402
 import scaling  # noqa: E402
 
 CELLS, AROUND, PARTS, THICKNESS = (74, 76), 64, 4, .0005
+TEST = 12.2  # ns of a test of boxes, by simulated/simulate without --cost
 THEIRS = {30: 9., 384: 46 / 60}  # h
 
 
@@ -51,7 +52,7 @@ def subdivided(x, triangles, parts):
 
 
 def fine_scene(coarse, time, length, folder):
-    """Writes the scene of 90,585 vertices that starts as the coarse run was at `time`; its path."""
+    """Writes the scene of 90,585 vertices that starts as the coarse run was at `time`; its path and its number of vertices."""
     with h5py.File(os.path.join(coarse, "frames.h5")) as file:
         frame = min(file["frames"].values(), key=lambda f: abs(f["time"][()] - time))
         if abs(frame["time"][()] - time) > 1e-6:
@@ -59,16 +60,17 @@ def fine_scene(coarse, time, length, folder):
         cloth = np.flatnonzero(file["mesh/body"][()] == 1)
         first, triangles = cloth[0], file["mesh/triangles"][()]
         triangles = triangles[triangles[:, 0] >= first] - first
-        flat, now = file["frames/000000/position"][()][cloth], frame["position"][()][cloth]
-    both, faces = subdivided(np.hstack([flat, now]), triangles, PARTS)
-    rest, start = both[:, :3], both[:, 3:]
+        flat, now, speed = file["frames/000000/position"][()][cloth], frame["position"][()][cloth], frame["velocity"][()][cloth]
+    both, faces = subdivided(np.hstack([flat, now, speed]), triangles, PARTS)
+    rest = both[:, :3]
     with open(os.path.join(folder, "cloth.obj"), "w") as file:
         file.writelines("v %r %r %r\n" % tuple(map(float, p)) for p in rest)
         file.writelines("f %d %d %d\n" % tuple(f + 1) for f in faces)
     with h5py.File(os.path.join(folder, "start.h5"), "w") as file:
-        file["position"] = start
+        file["position"], file["velocity"] = both[:, 3:6], both[:, 6:]
     scene = rod.scene(CELLS, AROUND, rod.END, rod.TURNS, 1, THICKNESS)
     scene["time"] = {"end": length, "frame": length}
+    scene["contact"]["rest_fraction"] = .9  # layers of one mesh lie on each other at the start
     scene["bodies"][1].update(mesh={"kind": "file", "path": "cloth.obj"}, position=[0, 0, 0], start={"file": "start.h5"})
     turn = {"axis": [1, 0, 0], "center": [0, 0, 0], "path": [[0, 0], [rod.END, 360 * rod.TURNS]]}
     middle = flat[CELLS[1] // 2 * (CELLS[0] + 1), 2]
@@ -80,13 +82,13 @@ def fine_scene(coarse, time, length, folder):
     return path, len(rest)
 
 
-def cost(coarse, test):
+def cost(coarse):
     """ns of a force tick, a contact tick and a test of boxes. Seconds of short runs are shared out by too few instants."""
     with open(os.path.join(coarse, "run.json")) as file:
         counters = json.load(file)["counters"]
     executed = dict(counters["executed"])
     contact = executed.pop("penalty") + executed.pop("limit")
-    return 1e9 * counters["seconds"]["forces"] / sum(executed.values()), 1e9 * counters["seconds"]["contact"] / contact, test
+    return 1e9 * counters["seconds"]["forces"] / sum(executed.values()), 1e9 * counters["seconds"]["contact"] / contact, TEST
 
 
 def interval(options, coarse, time, home):
@@ -100,7 +102,7 @@ def interval(options, coarse, time, home):
     ticks = [infos[1]["counters"]["executed"][k] - infos[0]["counters"]["executed"][k] for k in infos[1]["counters"]["executed"]]
     told = os.path.join(folder, "simulated.jsonl")
     done = subprocess.run([os.path.join(HERE, "simulated/simulate"), path, "--ranks", ",".join(map(str, options.ranks)), "--from", repr(begin), "--json", told,
-                           "--build", options.build, "--cost", ",".join("%g" % c for c in cost(coarse, options.test))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                           "--build", options.build, "--cost", ",".join("%g" % c for c in options.cost or cost(coarse))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         sys.exit(done.stdout)
     print(done.stdout, end="", flush=True)
@@ -117,8 +119,9 @@ def main():
     parser.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=[30, 384], help="with commas (30,384)")
     parser.add_argument("--times", type=lambda t: [float(n) for n in t.split(",")], default=[0, .75, 1.5, 2.25, 3],
                         help="s, at which the rod has gone round whole times (0,.75,1.5,2.25,3)")
-    parser.add_argument("--test", type=float, default=12.2, metavar="NS", help="what a test of boxes costs (%(default)s, by simulate without --cost)")
-    parser.add_argument("--length", type=float, default=.0006, help="of an interval, s (%(default)s)")
+    parser.add_argument("--cost", type=lambda t: [float(x) for x in t.split(",")], metavar="F,C,D",
+                        help="ns of a force tick, a contact tick and a test of boxes (by the coarse run, which is to have a core of its own)")
+    parser.add_argument("--length", type=float, default=.0024, help="of an interval, s (%(default)s)")
     parser.add_argument("--coarse", metavar="RUN", help="the run folder of the coarse scene, which is run if there is none")
     parser.add_argument("--build", default=os.path.join(scaling.ROOT, "build-simulated"), help="folder of the simulated program (%(default)s)")
     options = parser.parse_args()

@@ -1,8 +1,11 @@
-/* quiet.c: messages between simulated ranks that take no time (quiet.h).
+/* quiet.c: messages between simulated ranks that SMPI does not simulate (quiet.h).
  */
-#include "quiet.h"
+#include "work.h"
 
+#include <simgrid/actor.h>
 #include <simgrid/barrier.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
 #include <simgrid/semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,74 @@ static int world_rank(MPI_Comm comm, int rank)
     return out;
 }
 
+/* ---- what takes time ---- */
+
+/* Between two ranks, s and s a byte. */
+struct link {
+    double latency_s, byte_s;
+};
+
+static sg_host_t *host;                   /* owned, (ranks): where each of them is */
+static double end_overhead_s, end_byte_s; /* of either end of a message */
+
+void quiet_begin(double overhead_s, double byte_s)
+{
+    if (host == NULL)
+        host = checked(calloc((size_t)size_of(MPI_COMM_WORLD), sizeof *host));
+    host[rank_in(MPI_COMM_WORLD)] = sg_host_self();
+    end_overhead_s = overhead_s;
+    end_byte_s = byte_s;
+}
+
+static struct link link_between(int from, int to)
+{
+    return (struct link){sg_host_get_route_latency(host[from], host[to]),
+                         1 / sg_host_get_route_bandwidth(host[from], host[to])};
+}
+
+/* What either end of a message computes. */
+static double end_s(double bytes)
+{
+    return end_overhead_s + end_byte_s * bytes;
+}
+
+static void sleep_until(double at_s)
+{
+    const double now_s = simgrid_get_clock();
+    if (at_s > now_s)
+        sg_actor_sleep_for(at_s - now_s);
+}
+
+/* How a call of all ranks does its work in ceil(log2(n)) steps, in each of which a rank sends to one that is 1, 2, 4
+ * ... away and receives from another one. */
+enum shape {
+    SAME,    /* sends as many bytes each time */
+    GATHERED /* sends twice as many each time, and has all ranks' at the end */
+};
+
+/* Lets the time of such a call pass. bytes: of the first step. All ranks of a host send at the same time, and share its
+ * link. */
+static void pass_steps(MPI_Comm comm, enum shape shape, double bytes)
+{
+    const int n = size_of(comm), first = world_rank(comm, 0);
+    double s = 0;
+    if (!work_is_counted())
+        return;
+    for (int away = 1; away < n; away *= 2) {
+        const int to = world_rank(comm, away);
+        const struct link link = link_between(first, to);
+        double together = 1, sent = bytes;
+        if (shape == GATHERED)
+            sent *= away < n - away ? away : n - away;
+        if (host[first] != host[to])
+            for (together = 0; together < n && host[world_rank(comm, (int)together)] == host[first];)
+                together++;
+        s += 2 * end_s(sent) + link.latency_s + link.byte_s * together * sent;
+    }
+    if (s > 0)
+        sg_actor_sleep_for(s);
+}
+
 /* ---- all of a communicator ---- */
 
 /* Ranks that have a communicator in common; there is one with a certain first rank and size at a time. */
@@ -90,15 +161,23 @@ static struct team *meet(MPI_Comm comm, const void *in)
 }
 
 /* Nobody needs the data of others any more. */
-static int part(struct team *t)
+static void part(struct team *t)
 {
     sg_barrier_wait(t->barrier);
+}
+
+/* The same, and lets the time of the call pass. */
+static int part_after(struct team *t, MPI_Comm comm, enum shape shape, size_t bytes)
+{
+    part(t);
+    pass_steps(comm, shape, (double)bytes);
     return MPI_SUCCESS;
 }
 
 int quiet_barrier(MPI_Comm comm)
 {
     sg_barrier_wait(team_of(comm)->barrier);
+    pass_steps(comm, SAME, 0);
     return MPI_SUCCESS;
 }
 
@@ -107,7 +186,7 @@ int quiet_bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm com
     struct team *t = meet(comm, data);
     if (rank_in(comm) != root)
         memcpy(data, t->in[root], bytes_of(count, type));
-    return part(t);
+    return part_after(t, comm, SAME, bytes_of(count, type));
 }
 
 /* That of ranks `first` to `end` - 1. */
@@ -130,6 +209,7 @@ int quiet_allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI
     part(t);
     if (rank_in(comm) == 0)
         free(t->result);
+    pass_steps(comm, SAME, (double)bytes_of(count, type));
     return MPI_SUCCESS;
 }
 
@@ -142,7 +222,7 @@ int quiet_reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op
         memcpy(out, result, bytes_of(count, type));
         free(result);
     }
-    return part(t);
+    return part_after(t, comm, SAME, bytes_of(count, type));
 }
 
 static int reduce_before(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, int end)
@@ -155,6 +235,7 @@ static int reduce_before(const void *in, void *out, int count, MPI_Datatype type
     if (end > 0)
         memcpy(out, result, bytes_of(count, type));
     free(result);
+    pass_steps(comm, SAME, (double)bytes_of(count, type));
     return MPI_SUCCESS;
 }
 
@@ -178,7 +259,7 @@ int quiet_allgather(const void *in, int count, MPI_Datatype type, void *out, int
     for (int r = 0; r < t->size; r++)
         if (r != me || in != MPI_IN_PLACE)
             memcpy((char *)out + (size_t)r * bytes, t->in[r], bytes);
-    return part(t);
+    return part_after(t, comm, GATHERED, bytes);
 }
 
 int quiet_allgatherv(const void *in, int count, MPI_Datatype type, void *out, const int *counts, const int *at,
@@ -187,10 +268,13 @@ int quiet_allgatherv(const void *in, int count, MPI_Datatype type, void *out, co
     (void)count, (void)type;
     const int me = rank_in(comm);
     struct team *t = meet(comm, in == MPI_IN_PLACE ? (const char *)out + bytes_of(at[me], out_type) : in);
+    size_t all = 0;
+    for (int r = 0; r < t->size; r++)
+        all += bytes_of(counts[r], out_type);
     for (int r = 0; r < t->size; r++)
         if ((r != me || in != MPI_IN_PLACE) && counts[r] > 0)
             memcpy((char *)out + bytes_of(at[r], out_type), t->in[r], bytes_of(counts[r], out_type));
-    return part(t);
+    return part_after(t, comm, GATHERED, all / (size_t)t->size);
 }
 
 int quiet_alltoall(const void *in, int count, MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
@@ -201,13 +285,14 @@ int quiet_alltoall(const void *in, int count, MPI_Datatype type, void *out, int 
     struct team *t = meet(comm, in);
     for (int r = 0; r < t->size; r++)
         memcpy((char *)out + (size_t)r * bytes, (const char *)t->in[r] + me * bytes, bytes);
-    return part(t);
+    return part_after(t, comm, SAME, bytes * (size_t)(t->size + 1) / 2);
 }
 
 /* ---- one rank to another ---- */
 
 struct letter {
     int tag, bytes;
+    double sent_s, there_s; /* simulated times at which it was sent, and is there */
     struct letter *next;
     char data[];
 };
@@ -248,7 +333,12 @@ int quiet_isend(const void *data, int count, MPI_Datatype type, int to, int tag,
     const int me = rank_in(MPI_COMM_WORLD);
     const size_t bytes = bytes_of(count, type);
     struct letter *letter = checked(malloc(sizeof *letter + bytes));
-    *letter = (struct letter){tag, (int)bytes, NULL};
+    *letter = (struct letter){tag, (int)bytes, simgrid_get_clock(), 0, NULL};
+    if (work_is_counted()) {
+        const struct link link = link_between(me, world_rank(comm, to));
+        sg_actor_sleep_for(end_s((double)bytes));
+        letter->there_s = simgrid_get_clock() + link.latency_s + link.byte_s * (double)bytes;
+    }
     memcpy(letter->data, data, bytes);
     if (b->first[me] == NULL)
         b->first[me] = letter;
@@ -271,6 +361,9 @@ static struct letter *take(int from, int tag)
             *at = letter->next;
             if (b->last[from] == letter)
                 b->last[from] = before;
+            sleep_until(letter->there_s);
+            if (work_is_counted())
+                sg_actor_sleep_for(end_s(letter->bytes));
             return letter;
         }
 }
@@ -287,25 +380,28 @@ int quiet_irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI
     return MPI_SUCCESS;
 }
 
-int quiet_waitall(void)
+double quiet_waitall(void)
 {
     struct box *b = box_of(rank_in(MPI_COMM_WORLD));
+    double last_s = 0;
     for (size_t k = 0; k < b->wishes; k++) {
         struct letter *letter = take(world_rank(b->wish[k].comm, b->wish[k].from), b->wish[k].tag);
         if (letter->bytes > b->wish[k].bytes)
             abort();
         memcpy(b->wish[k].data, letter->data, (size_t)letter->bytes);
+        last_s = letter->sent_s > last_s ? letter->sent_s : last_s;
         free(letter);
     }
     b->wishes = 0;
-    return MPI_SUCCESS;
+    return last_s;
 }
 
-void *quiet_take(int from, int tag, MPI_Comm comm, int *bytes)
+void *quiet_take(int from, int tag, MPI_Comm comm, int *bytes, double *sent_s)
 {
     struct letter *letter = take(world_rank(comm, from), tag);
     void *data = checked(malloc((size_t)letter->bytes + 1));
     *bytes = letter->bytes;
+    *sent_s = letter->sent_s;
     memcpy(data, letter->data, (size_t)letter->bytes);
     free(letter);
     return data;

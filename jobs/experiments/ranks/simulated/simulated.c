@@ -1,9 +1,11 @@
-/* simulated.c SCENE SECONDS AFTER FORCES CONTACT DISCOVERY BOUNDS SOLVE : advances a scene on simulated ranks and tells
- * where the time went.
+/* simulated.c SCENE SECONDS AFTER FORCES CONTACT DISCOVERY BOUNDS SOLVE [OVERHEAD BYTE] : advances a scene on simulated
+ * ranks and tells where the time went.
  *
  * From AFTER to SECONDS (simulated physics, s) the ranks' work is declared, at FORCES, CONTACT, DISCOVERY, BOUNDS and
- * SOLVE seconds a unit (work.c). Prints one JSON object; its "result" is a hash of all positions, velocities and
- * impulses of contact at the end, which is the same for any number of ranks. Started by ./simulate through smpirun.
+ * SOLVE seconds a unit (work.c). With OVERHEAD and BYTE messages do not share links (quiet.h): either end spends
+ * OVERHEAD seconds and BYTE seconds a byte on one. Prints one JSON object; its "result" is a hash of all positions,
+ * velocities and impulses of contact at the end, which is the same for any number of ranks. Started by ./simulate
+ * through smpirun.
  */
 #include "simulated.h"
 
@@ -123,14 +125,17 @@ int main(int argc, char **argv)
     struct tac_ctx ctx;
     bool started;
     enum tac_err err = tac_mpi_begin(&ctx, &started);
-    if (!err && argc != 4 + WORK_KINDS)
-        err =
-            tac_fail(&ctx, TAC_ERR_INPUT, "usage: simulated SCENE SECONDS AFTER FORCES CONTACT DISCOVERY BOUNDS SOLVE");
+    if (!err && argc != 4 + WORK_KINDS && argc != 6 + WORK_KINDS)
+        err = tac_fail(&ctx, TAC_ERR_INPUT,
+                       "usage: simulated SCENE SECONDS AFTER FORCES CONTACT DISCOVERY BOUNDS SOLVE [OVERHEAD BYTE]");
     if (!err) {
         double cost[WORK_KINDS];
         for (int k = 0; k < WORK_KINDS; k++)
             cost[k] = strtod(argv[4 + k], NULL);
-        work_begin(ctx.size, cost);
+        const bool delays = argc == 6 + WORK_KINDS;
+        work_begin(ctx.size, cost, delays);
+        if (delays)
+            quiet_begin(strtod(argv[4 + WORK_KINDS], NULL), strtod(argv[5 + WORK_KINDS], NULL));
         err = advance(&ctx, argv);
     }
     if (err && ctx.rank == 0)

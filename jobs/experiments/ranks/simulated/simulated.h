@@ -19,8 +19,9 @@ struct work {
     int64_t meetings;           /* calls of all ranks */
 };
 
-/* Local. Call on each rank after MPI_Init(): of how many ranks, and what one unit of each kind costs, s. */
-void work_begin(int ranks, const double cost_s[WORK_KINDS]);
+/* Local. Call on each rank after MPI_Init(): of how many ranks, what one unit of each kind costs, s, and whether the
+ * network is one of delays (quiet.h). */
+void work_begin(int ranks, const double cost_s[WORK_KINDS], bool delays);
 /* Local. From now on the work of this rank is that of `sim` (borrowed); NULL: it has none. */
 void work_watch(struct tac_simulation *sim);
 /* Local. All that this rank declared. */

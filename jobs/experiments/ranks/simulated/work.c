@@ -52,6 +52,7 @@ struct rank {
 static int size;          /* of all ranks */
 static struct rank *rank; /* owned, one per simulated rank: all of them are in this process */
 static double cost_s[WORK_KINDS];
+static bool delayed; /* the network is one of delays */
 /* When the last rank came to each call of all ranks, s. */
 static double *last_come_s; /* owned */
 static size_t last_come_capacity;
@@ -89,10 +90,11 @@ static struct rank *mine(void)
     return me < 0 ? NULL : &rank[me];
 }
 
-void work_begin(int ranks, const double cost[WORK_KINDS])
+void work_begin(int ranks, const double cost[WORK_KINDS], bool delays)
 {
     if (rank == NULL) { /* the first of all ranks: they take turns, and share what is static */
         size = ranks;
+        delayed = delays;
         rank = calloc((size_t)size, sizeof *rank);
         for (int k = 0; k < WORK_KINDS; k++)
             cost_s[k] = cost[k];
@@ -247,6 +249,8 @@ int work_send(const void *data, int count_of, MPI_Datatype type, int to, int tag
         r->told.messages++;
         r->told.bytes += (int64_t)bytes * count_of;
     }
+    if (delayed)
+        return quiet_isend(data, count_of, type, to, tag, comm, request);
     if (&rank[to] != r && sub == size) /* of parts of the ranks nothing is told apart */
         put(&rank[to].sent, &rank[to].sent_count, &rank[to].sent_capacity, message);
     return PMPI_Isend(data, count_of, type, to, tag, comm, request);
@@ -256,6 +260,8 @@ int work_wish(void *data, int count_of, MPI_Datatype type, int from, int tag, MP
 {
     struct rank *r = mine();
     int sub;
+    if (delayed)
+        return quiet_irecv(data, count_of, type, from, tag, comm, request);
     PMPI_Comm_size(comm, &sub);
     if (sub == size)
         put(&r->wish, &r->wish_count, &r->wish_capacity, (struct sent){from, tag, 0});
@@ -265,6 +271,10 @@ int work_wish(void *data, int count_of, MPI_Datatype type, int from, int tag, MP
 int work_waitall(int count_of, MPI_Request *request, MPI_Status *status)
 {
     struct rank *r = mine();
+    if (delayed) {
+        r->came_s = quiet_waitall();
+        return MPI_SUCCESS;
+    }
     const int err = PMPI_Waitall(count_of, request, status);
     for (size_t k = 0; k < r->wish_count; k++) {
         const double at_s = take_sent(r, r->wish[k].from, r->wish[k].tag);
@@ -287,6 +297,11 @@ bool work_is_counted(void)
     return r != NULL && r->sim != NULL;
 }
 
+bool work_is_delayed(void)
+{
+    return delayed && work_is_counted();
+}
+
 bool work_meets(MPI_Comm comm)
 {
     int sub = 1;
@@ -299,14 +314,16 @@ bool work_meets(MPI_Comm comm)
 int work_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct rank *r = mine();
-    if (!work_is_counted()) {
-        free(r->letter);
-        r->letter = quiet_take(source, tag, comm, &r->bytes_arrived);
-        return MPI_SUCCESS;
-    }
-    work_declare();
+    double sent_s;
+    if (work_is_counted())
+        work_declare();
     free(r->letter);
     r->letter = NULL;
+    if (delayed || !work_is_counted()) {
+        r->letter = quiet_take(source, tag, comm, &r->bytes_arrived, &sent_s);
+        r->came_s = sent_s;
+        return work_spent(WORK_NEIGHBOURS, MPI_SUCCESS);
+    }
     if (r->arrived == NULL) {
         r->arrived = mmap(NULL, LARGEST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (r->arrived == MAP_FAILED)

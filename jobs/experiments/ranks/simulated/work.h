@@ -38,10 +38,12 @@ int work_arrived(void); /* bytes of the message that was probed */
 /* A call of MPI, and the simulated time that this rank spent in it; where nothing is counted, it takes none (quiet.h).
  */
 bool work_is_counted(void);
-/* Local. The same, and the communicator has several ranks. */
+bool work_is_delayed(void); /* and the network is one of delays (quiet.h) */
+/* Local. Work is counted, and the communicator has several ranks. */
 bool work_meets(MPI_Comm comm);
 #define WORK_CALL(with, call, quiet) (work_is_counted() ? (work_declare(), work_spent(with, call)) : (quiet))
-#define WORK_MEET(comm, call, quiet) (work_meets(comm) ? (work_meet(), work_spent(WORK_ALL, call)) : (quiet))
+#define WORK_MEET(comm, call, quiet)                                                                                   \
+    (work_meets(comm) ? (work_meet(), work_spent(WORK_ALL, work_is_delayed() ? (quiet) : (call))) : (quiet))
 #define MPI_Allreduce(in, out, count, type, op, comm)                                                                  \
     WORK_MEET(comm, MPI_Allreduce(in, out, count, type, op, comm), quiet_allreduce(in, out, count, type, op, comm))
 /* SMPI has n^2 messages in it where no call may block. */
@@ -70,7 +72,7 @@ bool work_meets(MPI_Comm comm);
 #define MPI_Isend(...) WORK_CALL(WORK_NEIGHBOURS, work_send(__VA_ARGS__), quiet_isend(__VA_ARGS__))
 #define MPI_Irecv(...) WORK_CALL(WORK_NEIGHBOURS, work_wish(__VA_ARGS__), quiet_irecv(__VA_ARGS__))
 #define MPI_Wait(...) WORK_CALL(WORK_NEIGHBOURS, MPI_Wait(__VA_ARGS__), MPI_Wait(__VA_ARGS__))
-#define MPI_Waitall(...) WORK_CALL(WORK_NEIGHBOURS, work_waitall(__VA_ARGS__), quiet_waitall())
+#define MPI_Waitall(...) WORK_CALL(WORK_NEIGHBOURS, work_waitall(__VA_ARGS__), (quiet_waitall(), MPI_SUCCESS))
 
 #undef SEED /* a name of SMPI's own */
 #undef clock_gettime
