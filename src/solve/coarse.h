@@ -31,6 +31,7 @@ struct tac_level_rule {
     int64_t most;  /* nodes of a subdomain, where there are levels */
     int64_t pairs; /* the same on coarse levels */
     int64_t dense; /* E of at most so many rows is dense */
+    int64_t alone; /* of the cut of coarse levels (struct tac_cut_rule) */
 };
 
 struct tac_coarse_plan {

@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* With more than 128 subdomains of 1024 nodes E would take more time than it saves. */
-static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 512, .pairs = 32, .dense = 600};
+static const struct tac_level_rule usual_rule = {
+    .flat = 131072, .most = 512, .pairs = 32, .dense = 600, .alone = 131072};
 enum { SHARE = 128, LEAST_MOST = 256, MOST_SUBDOMAINS = 256 };
-/* The time that a block of the matrix takes in the cut, and in making the rows of subdomains, in products of a block
- * and a vector. */
-enum { CUT_PRODUCTS = 25, ROW_PRODUCTS = 15 };
+/* The time that a block of the matrix takes in making the rows of subdomains, in products of a block and a vector. */
+enum { ROW_PRODUCTS = 15 };
 
 static void count_blocks(const struct tac_system *system, int64_t products)
 {
@@ -148,7 +148,7 @@ static enum tac_err cut_invariant(void *self, const struct tac_system *system, s
     find_fixed(s, system);
     const struct tac_cut_rule rule = choose_rule(s, system);
     TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &rule, &s->cut));
-    count_blocks(system, CUT_PRODUCTS);
+    count_blocks(system, TAC_CUT_PRODUCTS);
     stats->subdomains = (int)s->cut.subdomains;
     stats->cut_s = tac_wall_s() - begin_s;
 done:

@@ -170,7 +170,7 @@ static enum tac_err make_cut(struct tac_ctx *ctx, const struct tac_level_rule *r
                              struct tac_level *l)
 {
     enum tac_err err;
-    const struct tac_cut_rule cut = {.most = rule->pairs, .few = -1, .pairs = true};
+    const struct tac_cut_rule cut = {.most = rule->pairs, .few = -1, .pairs = true, .alone = rule->alone};
     struct tac_nodes_halo *halo = NULL;
     uint8_t *fixed = NULL; /* no node is fixed */
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)l->nodes.count, 1, &fixed)));

@@ -18,6 +18,9 @@
 
 #include "solve/solver.h"
 
+/* The time that an edge of the graph takes in the cut, in products of a block and a vector. */
+enum { TAC_CUT_PRODUCTS = 25 };
+
 /* The rule of a cut. The vertices of the graph are nodes, or pairs of consecutive nodes with ids 2v and 2v + 1 (the
  * blocks of 6x6 of a coarse matrix, solve/levels.h). */
 struct tac_cut_rule {
@@ -25,6 +28,8 @@ struct tac_cut_rule {
     int64_t few;  /* if there are more subdomains than this, those without a coupling are packed together; -1: if their
                      mean size is less than a third of `most` */
     bool pairs;
+    int64_t
+        alone; /* a graph of at most so many numbers is gathered, and every rank cuts it, without further messages */
 };
 
 /* A subdomain is named by the smallest id of its vertices. */
@@ -48,10 +53,43 @@ enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system,
 /* ---- the graph of one level ---- */
 
 struct tac_graph;
+/* Collective. Cuts a graph, which becomes its last level. name: of its owned vertices (owned by the caller); total: of
+ * all vertices. Sets the numbers of *cut. */
+enum tac_err tac_graph_cut(struct tac_ctx *ctx, struct tac_graph *graph, int64_t total, const struct tac_cut_rule *rule,
+                           tac_gid **name, struct tac_cut *cut);
 /* Collective. Makes the names of the clusters at the end (owned): their ids, or the names under which they are packed.
  * total: vertices of the first level. */
 enum tac_err tac_cut_names(struct tac_ctx *ctx, const struct tac_graph *last, int64_t total,
                            const struct tac_cut_rule *rule, tac_gid *name, struct tac_cut *cut);
+
+/* Vertices of all ranks, for tac_cut_place_all(). */
+struct tac_graph_place {
+    size_t count;
+    const tac_gid *name;  /* (count): of the subdomain */
+    const int32_t *owner; /* (count) */
+    const int64_t *work;  /* (count): blocks of its rows */
+};
+/* Local. Does what tac_cut_place() does, on a rank that knows all vertices: rank (count). */
+enum tac_err tac_cut_place_all(struct tac_ctx *ctx, const struct tac_graph_place *g, int32_t *rank);
+
+/* The vertices of the first level on this rank. */
+struct tac_graph_start {
+    bool pairs;
+    tac_lid *vertex; /* owned, (count): of a local node; -1: it has none, or is the second of a pair */
+    double
+        *root; /* owned, (count): root of the stiffness in its softest direction; of pairs: root of the largest entry */
+    tac_lid *node; /* owned: of a vertex; the first of a pair */
+};
+/* Local. The largest entry of the block k of row i, or of the four blocks between two pairs, of which it is the first.
+ */
+double tac_graph_size(const struct tac_graph_start *start, const struct tac_matrix *m, tac_lid i, size_t k);
+/* Local. The weight of an edge, from the size of its block and the roots of its two vertices. */
+int64_t tac_graph_weigh(bool pairs, double size, double root_i, double root_j);
+/* Collective. Cuts alone, if the graph is small (*done): `first` has the vertices of this rank, but no edges yet. Sets
+ * name and rank of all local nodes. `err`: the caller's error code so far. */
+enum tac_err tac_cut_alone(struct tac_ctx *ctx, enum tac_err err, const struct tac_system *system,
+                           const struct tac_graph_start *start, const struct tac_graph *first,
+                           const struct tac_cut_rule *rule, struct tac_cut *cut, bool *done);
 
 /* A graph of clusters. A rank owns some of them, by ascending id, and has their neighbours as ghosts. */
 struct tac_graph {
