@@ -324,8 +324,6 @@ enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system 
     make_modes(ctx, local, plan->turn, out);
     TAC_TRY(tac_coarse_rows(ctx, local, !dense, out, &block, &count));
     count_products(local);
-    sum = out->dropped;
-    MPI_Allreduce(&sum, &out->dropped, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     if (dense || plan->whole)
         TAC_TRY(make_everywhere(ctx, local, plan, dense, count, block, out));
     else

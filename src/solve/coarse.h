@@ -60,7 +60,7 @@ struct tac_coarse_block {
 struct tac_coarse {
     struct tac_ctx *ctx; /* borrowed */
     int64_t subdomains;  /* of all ranks */
-    int64_t dropped;     /* modes of all ranks that depend on others, or whose stiffness is below rounding errors */
+    int64_t dropped;     /* modes of this rank that depend on others, or whose stiffness is below rounding errors */
     struct tac_coarse_node *node;          /* owned, (local subdomains), until the next level is made */
     double (*basis)[TAC_MODES][TAC_MODES]; /* owned, (local subdomains): columns are (a, w) of each mode */
     double *arm;                           /* owned, (local count, 4): d_i, and t_i; or NULL: */

@@ -184,31 +184,43 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
     return err;
 }
 
+/* Local. Makes room for a level, of which it keeps the ids. */
+static enum tac_err start_level(struct tac_ctx *ctx, const struct tac_graph *graph, struct levels *levels,
+                                struct tac_matching *m, struct tac_graph_part **part)
+{
+    enum tac_err err;
+    const int l = levels->count;
+    levels->owned[l] = graph->nodes.owned;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]));
+    for (tac_lid u = 0; u < graph->nodes.owned; u++)
+        levels->id[l][u] = graph->id[u];
+    TAC_TRY(tac_graph_match_start(ctx, graph, m));
+    if (l < MOST_LEVELS)
+        TAC_TRY(tac_graph_contract_start(ctx, graph, &levels->step[l], part));
+done:
+    return err;
+}
+
 /* Merges clusters until no pair fits. `graph` is the first level, and becomes the last one. */
 static enum tac_err merge_clusters(struct tac_ctx *ctx, struct tac_graph *graph, int64_t most, struct levels *levels)
 {
     enum tac_err err = TAC_OK;
     for (;;) {
-        tac_lid *mate = NULL;
-        int64_t pairs = 0;
+        struct tac_matching m = {0};
+        struct tac_graph_part *part = NULL;
         struct tac_graph coarse = {0};
         const int l = levels->count;
-        levels->owned[l] = graph->nodes.owned;
-        err = tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
-        for (tac_lid u = 0; u < graph->nodes.owned && !err; u++)
-            levels->id[l][u] = graph->id[u];
-        err = err ? err : tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
-        err = tac_agree(ctx, err);
-        err = err ? err : tac_graph_match(ctx, graph, most, mate, &pairs);
-        if (!err && pairs > 0 && l < MOST_LEVELS) {
-            err = tac_graph_contract(ctx, graph, mate, &levels->step[l], &coarse);
+        err = tac_agree(ctx, start_level(ctx, graph, levels, &m, &part));
+        if (!err && tac_graph_match(ctx, graph, most, &m) > 0 && l < MOST_LEVELS) {
+            err = tac_graph_contract(ctx, graph, m.mate, &levels->step[l], part, &coarse);
             tac_graph_free(graph);
             *graph = coarse;
             graph->nodes.id = graph->id;
             graph->nodes.owner = graph->owner;
             levels->count++;
         }
-        free(mate);
+        tac_graph_match_end(&m);
+        free(part);
         if (err || levels->count == l)
             return err;
     }
@@ -250,9 +262,13 @@ static enum tac_err cut_together(struct tac_ctx *ctx, const struct tac_system *s
     const tac_lid owned = first->nodes.owned;
     int64_t total = owned;
     tac_gid *name = NULL;
+    struct tac_nodes_halo *made = NULL;
+    if (halo == NULL)
+        TAC_TRY(tac_nodes_halo_create(ctx, &system->nodes, &made));
+    halo = halo ? halo : made;
     tac_nodes_halo_refresh(halo, start->root, sizeof *start->root);
-    TAC_TRY(tac_agree(ctx, start_edges(ctx, system, start, first)));
-    TAC_TRY(tac_nodes_halo_create(ctx, &first->nodes, &first->halo));
+    err = start_edges(ctx, system, start, first);
+    TAC_TRY(tac_nodes_halo_create_after(ctx, err, &first->nodes, &first->halo));
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     TAC_TRY(tac_graph_cut(ctx, first, total, rule, &name, cut));
     for (tac_lid v = 0; v < owned; v++)
@@ -261,6 +277,7 @@ static enum tac_err cut_together(struct tac_ctx *ctx, const struct tac_system *s
     tac_nodes_halo_refresh(halo, cut->name, sizeof *cut->name);
     TAC_TRY(tac_cut_place(ctx, system, halo, cut));
 done:
+    tac_nodes_halo_destroy(&made);
     free(name);
     return err;
 }
@@ -277,7 +294,8 @@ enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, 
     cut->count = system->nodes.count;
     TAC_TRY(tac_alloc_brief(ctx, count, sizeof *cut->name, &cut->name));
     TAC_TRY(tac_alloc_brief(ctx, count, sizeof *cut->rank, &cut->rank));
-    memset(cut->name, 0xff, count * sizeof *cut->name);
+    memset(cut->name, 0xff, count * sizeof *cut->name); /* 0xff..: -1 */
+    memset(cut->rank, 0xff, count * sizeof *cut->rank);
     TAC_TRY(start_vertices(ctx, system, fixed, &start, &first));
     TAC_TRY(start_roots(ctx, system, &start));
 done:

@@ -41,7 +41,8 @@ struct tac_cut {
     int64_t largest;    /* vertices in the largest one */
 };
 
-/* Collective. Makes the cut. halo: of system->nodes. fixed: of all local nodes, also ghosts. */
+/* Collective. Makes the cut. halo: of system->nodes; NULL: one is made where it is needed. fixed: of all local nodes,
+ * also ghosts. */
 enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                           struct tac_nodes_halo *halo, const struct tac_cut_rule *rule, struct tac_cut *cut);
 void tac_cut_free(struct tac_cut *cut);
@@ -110,13 +111,31 @@ struct tac_graph_step {
     int32_t *owner; /* owned, (owned): that cluster's rank */
 };
 
+/* The cluster that a vertex becomes a part of, as it is sent to neighbours. */
+struct tac_graph_part {
+    tac_gid id;
+    int64_t owner;
+};
+
 void tac_graph_free(struct tac_graph *graph);
-/* Collective. Finds pairs of clusters to merge: mate (owned), local or -1. *pairs: their number on all ranks, each
- * counted twice. */
-enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, tac_lid *mate,
-                             int64_t *pairs);
-/* Collective. Makes the next level, in *coarse, which is empty; `err`: the caller's error code so far. */
+/* Arrays for finding pairs of clusters to merge. */
+struct tac_matching {
+    tac_lid *mate, *chosen; /* owned, (owned clusters): local, or -1 */
+    uint8_t *taken;         /* owned, (clusters) */
+    tac_gid *request;       /* owned, (clusters): id of the cluster that it would be merged with, or -1 */
+};
+
+/* Local. */
+enum tac_err tac_graph_match_start(struct tac_ctx *ctx, const struct tac_graph *graph, struct tac_matching *m);
+void tac_graph_match_end(struct tac_matching *m);
+/* Collective. Sets m->mate. Returns the number of pairs on all ranks, each counted twice. */
+int64_t tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, struct tac_matching *m);
+/* Local. Makes room for the clusters that each one becomes a part of. part: (owned by the caller), of all clusters. */
+enum tac_err tac_graph_contract_start(struct tac_ctx *ctx, const struct tac_graph *fine, struct tac_graph_step *step,
+                                      struct tac_graph_part **part);
+/* Collective. Makes the next level, in *coarse, which is empty; step and part: as tac_graph_contract_start() made
+ * them. */
 enum tac_err tac_graph_contract(struct tac_ctx *ctx, const struct tac_graph *fine, const tac_lid *mate,
-                                struct tac_graph_step *step, struct tac_graph *coarse);
+                                struct tac_graph_step *step, struct tac_graph_part *part, struct tac_graph *coarse);
 
 #endif
