@@ -176,6 +176,34 @@ enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, con
     return err;
 }
 
+enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, const void *record, size_t size,
+                           int64_t most, void *all, int64_t *total)
+{
+    const int own = count < INT_MAX ? (int)count : INT_MAX;
+    int *each = NULL, *start;
+    char *came = NULL;
+    MPI_Datatype type;
+    *total = 0;
+    TAC_TRY(tac_agree(ctx, err ? err : tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *each, &each)));
+    start = each + ctx->size;
+    MPI_Allgather(&own, 1, MPI_INT, each, 1, MPI_INT, ctx->comm);
+    for (int r = 0; r < ctx->size; r++) {
+        start[r] = (int)*total; /* not used where it does not fit */
+        *total += each[r];
+    }
+    if (*total > most)
+        goto done;
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)*total, size, &came)));
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgatherv(record, own, type, came, each, start, type, ctx->comm);
+    MPI_Type_free(&type);
+done:
+    memcpy(all, &came, sizeof came);
+    free(each);
+    return err;
+}
+
 enum tac_err tac_questions_send(struct tac_ctx *ctx, enum tac_err err, struct tac_questions *q, size_t n,
                                 const int32_t *to, const void *record, size_t size, void *received)
 {

@@ -88,6 +88,11 @@ enum tac_err tac_compress(struct tac_ctx *ctx, size_t n, const tac_gid *id, tac_
 enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, const int32_t *to, const void *record,
                             size_t size, void *received, size_t *total);
 
+/* Collective. Gathers the records of all ranks on all ranks: *all (owned by the caller) has *total of them, in the
+ * order of the ranks. If there are more than `most`, none is gathered, and *all is NULL. */
+enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, const void *record, size_t size,
+                           int64_t most, void *all, int64_t *total);
+
 /* Local. Writes record `index` of the table `from` to `record`. */
 typedef void tac_fill(const void *from, tac_lid index, void *record);
 

@@ -1,6 +1,7 @@
 /* coarse.c: computes the rigid modes of subdomains, and makes E a dense matrix or the next level. */
 #include "base/exchange.h"
 #include "solve/levels.h"
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,31 +165,6 @@ static void make_modes(struct tac_ctx *ctx, const struct tac_local_system *local
         tac_nodes_halo_refresh(local->halo, out->motion, 18 * sizeof *out->motion);
 }
 
-/* Gathers the records of all ranks on all ranks, in *all (owned by the caller), in the order of the ranks. */
-static enum tac_err share(struct tac_ctx *ctx, size_t mine, const void *record, size_t size, void *all, size_t *total)
-{
-    enum tac_err err;
-    const int own = (int)mine;
-    int *count = NULL, *start;
-    char *came = NULL;
-    MPI_Datatype type;
-    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 2 * (size_t)ctx->size + 1, sizeof *count, &count)));
-    start = count + ctx->size;
-    MPI_Allgather(&own, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
-    for (int r = 0; r < ctx->size; r++)
-        start[r + 1] = start[r] + count[r];
-    *total = (size_t)start[ctx->size];
-    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, *total, size, &came)));
-    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Allgatherv(record, own, type, came, count, start, type, ctx->comm);
-    MPI_Type_free(&type);
-done:
-    memcpy(all, &came, sizeof came);
-    free(count);
-    return err;
-}
-
 /* Sets where the values of all subdomains are in messages that all ranks share. */
 static enum tac_err make_message(struct tac_ctx *ctx, const struct tac_local_system *local, size_t total,
                                  const struct tac_coarse_node *node, struct tac_coarse *out)
@@ -264,23 +240,24 @@ static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_
     enum tac_err err;
     struct tac_coarse_block *all = NULL;
     struct tac_coarse_node *node = NULL, *sorted = NULL;
-    size_t blocks = 0, nodes = 0;
-    TAC_TRY(share(ctx, (size_t)local->subdomains, out->node, sizeof *node, &node, &nodes));
-    TAC_TRY(share(ctx, mine, block, sizeof *all, &all, &blocks));
-    err = make_message(ctx, local, nodes, node, out);
+    int64_t blocks = 0, nodes = 0;
+    TAC_TRY(tac_share_all(ctx, TAC_OK, (size_t)local->subdomains, out->node, sizeof *node, INT_MAX, &node, &nodes));
+    TAC_TRY(tac_share_all(ctx, TAC_OK, mine, block, sizeof *all, INT_MAX, &all, &blocks));
+    err = make_message(ctx, local, (size_t)nodes, node, out);
     if (!err && dense) {
-        err = make_dense(ctx, node, blocks, all, out);
+        err = make_dense(ctx, node, (size_t)blocks, all, out);
         count_factor(local, (size_t)out->matrix.size);
     } else if (!err) {
-        err = tac_alloc_brief(ctx, nodes, sizeof *sorted, &sorted);
-        for (size_t k = 0; k < nodes && !err; k++) {
+        err = tac_alloc_brief(ctx, (size_t)nodes, sizeof *sorted, &sorted);
+        for (int64_t k = 0; k < nodes && !err; k++) {
             sorted[k] = node[out->slot[k]];
             sorted[k].rank = 0;
         }
-        for (size_t k = 0; k < blocks; k++)
+        for (int64_t k = 0; k < blocks; k++)
             all[k].row_rank = all[k].column_rank = 0;
-        err =
-            err ? err : tac_level_make(ctx, plan->rule, true, nodes, sorted, blocks, all, local->products, &out->next);
+        err = err ? err
+                  : tac_level_make(ctx, plan->rule, true, (size_t)nodes, sorted, (size_t)blocks, all, local->products,
+                                   &out->next);
     }
     TAC_TRY(tac_agree(ctx, err));
 done:
@@ -347,8 +324,6 @@ enum tac_err tac_coarse_make(struct tac_ctx *ctx, const struct tac_local_system 
     make_modes(ctx, local, plan->turn, out);
     TAC_TRY(tac_coarse_rows(ctx, local, !dense, out, &block, &count));
     count_products(local);
-    sum = out->dropped;
-    MPI_Allreduce(&sum, &out->dropped, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
     if (dense || plan->whole)
         TAC_TRY(make_everywhere(ctx, local, plan, dense, count, block, out));
     else

@@ -31,6 +31,7 @@ struct tac_level_rule {
     int64_t most;  /* nodes of a subdomain, where there are levels */
     int64_t pairs; /* the same on coarse levels */
     int64_t dense; /* E of at most so many rows is dense */
+    int64_t alone; /* of the cut of coarse levels (struct tac_cut_rule) */
 };
 
 struct tac_coarse_plan {
@@ -59,7 +60,7 @@ struct tac_coarse_block {
 struct tac_coarse {
     struct tac_ctx *ctx; /* borrowed */
     int64_t subdomains;  /* of all ranks */
-    int64_t dropped;     /* modes of all ranks that depend on others, or whose stiffness is below rounding errors */
+    int64_t dropped;     /* modes of this rank that depend on others, or whose stiffness is below rounding errors */
     struct tac_coarse_node *node;          /* owned, (local subdomains), until the next level is made */
     double (*basis)[TAC_MODES][TAC_MODES]; /* owned, (local subdomains): columns are (a, w) of each mode */
     double *arm;                           /* owned, (local count, 4): d_i, and t_i; or NULL: */

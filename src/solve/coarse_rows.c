@@ -228,13 +228,13 @@ static void answer_basis(const void *known, tac_gid name, void *record)
     memcpy(record, m->coarse->basis[low], sizeof m->coarse->basis[low]);
 }
 
-/* Gets the bases of those subdomains of other ranks that are next to ours. */
-static enum tac_err ask_bases(struct tac_ctx *ctx, struct making *m)
+/* Gets the bases of those subdomains of other ranks that are next to ours. `err`: the caller's error code so far. */
+static enum tac_err ask_bases(struct tac_ctx *ctx, enum tac_err err, struct making *m)
 {
-    enum tac_err err;
     const struct tac_local_system *local = m->local;
     const size_t n = (size_t)(local->count - local->owned);
     struct tac_keyed *key = NULL;
+    TAC_TRY(err);
     TAC_TRY(tac_alloc_brief(ctx, n, sizeof *key, &key));
     for (size_t k = 0; k < n; k++)
         key[k] = (struct tac_keyed){local->name[(size_t)local->owned + k], local->owner[(size_t)local->owned + k]};
@@ -340,8 +340,7 @@ enum tac_err tac_coarse_rows(struct tac_ctx *ctx, const struct tac_local_system 
 {
     enum tac_err err;
     struct making m = {.local = local, .coarse = out};
-    TAC_TRY(tac_agree(ctx, make_rows(ctx, &m, weak)));
-    TAC_TRY(ask_bases(ctx, &m));
+    TAC_TRY(ask_bases(ctx, make_rows(ctx, &m, weak), &m));
     TAC_TRY(tac_agree(ctx, make_blocks(ctx, &m)));
 done:
     *block = m.block;

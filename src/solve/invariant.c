@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* With more than 128 subdomains of 1024 nodes E would take more time than it saves. */
-static const struct tac_level_rule usual_rule = {.flat = 131072, .most = 512, .pairs = 32, .dense = 600};
+static const struct tac_level_rule usual_rule = {
+    .flat = 131072, .most = 512, .pairs = 32, .dense = 600, .alone = 131072};
 enum { SHARE = 128, LEAST_MOST = 256, MOST_SUBDOMAINS = 256 };
-/* The time that a block of the matrix takes in the cut, and in making the rows of subdomains, in products of a block
- * and a vector. */
-enum { CUT_PRODUCTS = 25, ROW_PRODUCTS = 15 };
+/* The time that a block of the matrix takes in making the rows of subdomains, in products of a block and a vector. */
+enum { ROW_PRODUCTS = 15 };
 
 static void count_blocks(const struct tac_system *system, int64_t products)
 {
@@ -103,18 +103,20 @@ done:
     return err;
 }
 
-/* Collective. If some rank has other ghosts than at the cut, gets the cut's data of ghosts from their owners again. */
+/* Returns whether this rank has other ghosts than at the cut. */
+static bool has_new_ghosts(const struct tac_invariant *s, const struct tac_nodes *nodes)
+{
+    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    return s->cut.count != nodes->count ||
+           (ghosts > 0 && memcmp(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost) != 0);
+}
+
+/* Collective. Gets the cut's data of ghosts from their owners again. */
 static enum tac_err meet_new_ghosts(struct tac_invariant *s, const struct tac_nodes *nodes)
 {
-    enum tac_err err = TAC_OK;
-    const size_t ghosts = (size_t)(nodes->count - nodes->owned);
+    enum tac_err err;
     tac_gid *name = NULL;
     int32_t *rank = NULL;
-    int other = s->cut.count != nodes->count ||
-                (ghosts > 0 && memcmp(s->ghost, nodes->id + nodes->owned, ghosts * sizeof *s->ghost) != 0);
-    MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, s->ctx->comm);
-    if (!other)
-        return TAC_OK;
     err = tac_alloc_brief(s->ctx, (size_t)nodes->count, sizeof *name, &name);
     err = err ? err : tac_alloc_brief(s->ctx, (size_t)nodes->count, sizeof *rank, &rank);
     TAC_TRY(tac_agree(s->ctx, err));
@@ -148,7 +150,7 @@ static enum tac_err cut_invariant(void *self, const struct tac_system *system, s
     find_fixed(s, system);
     const struct tac_cut_rule rule = choose_rule(s, system);
     TAC_TRY(tac_cut_make(s->ctx, system, s->fixed, s->halo, &rule, &s->cut));
-    count_blocks(system, CUT_PRODUCTS);
+    count_blocks(system, TAC_CUT_PRODUCTS);
     stats->subdomains = (int)s->cut.subdomains;
     stats->cut_s = tac_wall_s() - begin_s;
 done:
@@ -164,14 +166,14 @@ static tac_gid lowest(const struct tac_ctx *ctx, tac_gid id)
     return id;
 }
 
-/* Returns the lowest id of a node whose row has an entry that is not finite. */
-static tac_gid find_not_finite(const struct tac_invariant *s, const struct tac_system *system)
+/* Returns the lowest id of an own node whose row has an entry that is not finite, INT64_MAX if there is none. */
+static tac_gid find_not_finite(const struct tac_system *system)
 {
     const struct tac_matrix *m = system->matrix;
     tac_gid worst = INT64_MAX;
     for (tac_lid i = 0; i < m->owned; i++) {
         bool good = true;
-        if (s->fixed[i])
+        if (system->fixed && system->fixed[i])
             continue;
         for (size_t k = 9 * m->row[i]; k < 9 * m->row[i + 1]; k++)
             good = good && isfinite(m->block[k]);
@@ -180,17 +182,34 @@ static tac_gid find_not_finite(const struct tac_invariant *s, const struct tac_s
         if (!good && system->nodes.id[i] < worst)
             worst = system->nodes.id[i];
     }
-    return lowest(s->ctx, worst);
+    return worst;
 }
 
-/* Returns whether there is a node that moves now and was fixed when the cut was made. */
+/* Returns whether there is an own node that moves now and was fixed when the cut was made. */
 static bool cut_is_old(const struct tac_invariant *s, const struct tac_system *system)
 {
-    int old = 0;
     for (tac_lid i = 0; i < system->nodes.owned; i++)
-        old |= !s->fixed[i] && s->cut.name[i] < 0;
-    MPI_Allreduce(MPI_IN_PLACE, &old, 1, MPI_INT, MPI_MAX, s->ctx->comm);
-    return old;
+        if (!(system->fixed && system->fixed[i]) && s->cut.name[i] < 0)
+            return true;
+    return false;
+}
+
+/* Collective. Brings the cut up to date; bad: the lowest id of a node whose row is not finite, or INT64_MAX. */
+static enum tac_err renew_cut(struct tac_invariant *s, const struct tac_system *system, struct tac_solver_stats *stats,
+                              tac_gid *bad)
+{
+    enum tac_err err = TAC_OK;
+    enum { GHOSTS, OLD, NOT_BAD, LOOKS }; /* one call of all ranks tells all three */
+    int64_t look[LOOKS] = {has_new_ghosts(s, &system->nodes), cut_is_old(s, system), -find_not_finite(system)};
+    MPI_Allreduce(MPI_IN_PLACE, look, LOOKS, MPI_INT64_T, MPI_MAX, s->ctx->comm);
+    *bad = -look[NOT_BAD];
+    if (look[OLD]) /* with the halo of the present ghosts */
+        return cut_invariant(s, system, stats);
+    if (look[GHOSTS])
+        TAC_TRY(meet_new_ghosts(s, &system->nodes));
+    find_fixed(s, system);
+done:
+    return err;
 }
 
 static enum tac_err make_vectors(struct tac_invariant *s)
@@ -214,15 +233,15 @@ done:
 
 static void sum_stats(const struct tac_invariant *s, struct tac_solver_stats *stats)
 {
-    int64_t sum[4] = {s->local.owned, s->local.nonzero, s->local.came, s->factor.shifted};
-    MPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_INT64_T, MPI_SUM, s->ctx->comm);
+    int64_t sum[5] = {s->local.owned, s->local.nonzero, s->local.came, s->factor.shifted, s->coarse.dropped};
+    MPI_Allreduce(MPI_IN_PLACE, sum, 5, MPI_INT64_T, MPI_SUM, s->ctx->comm);
     stats->unknowns = 3 * sum[0];
     stats->blocks = sum[1];
     stats->moved = sum[2];
     stats->shifted = (int)sum[3];
     stats->subdomains = (int)s->cut.subdomains;
     stats->coarse = tac_coarse_size(&s->coarse);
-    stats->dropped = s->levels ? (int)s->coarse.dropped : s->coarse.matrix.left_out;
+    stats->dropped = s->levels ? (int)sum[4] : s->coarse.matrix.left_out;
 }
 
 static enum tac_err factor_invariant(void *self, const struct tac_system *system, struct tac_solver_stats *stats)
@@ -232,13 +251,10 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
     const double begin_s = tac_wall_s();
     if (s->halo == NULL)
         TAC_TRY(cut_invariant(s, system, stats));
-    TAC_TRY(meet_new_ghosts(s, &system->nodes));
-    find_fixed(s, system);
-    if (cut_is_old(s, system))
-        TAC_TRY(cut_invariant(s, system, stats));
+    tac_gid bad;
+    TAC_TRY(renew_cut(s, system, stats, &bad));
     free_factor(s);
     s->system = *system;
-    tac_gid bad = find_not_finite(s, system);
     stats->bad = bad;
     if (bad != INT64_MAX) {
         err = tac_fail(s->ctx, TAC_ERR_RUN,
@@ -249,7 +265,7 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
     TAC_TRY(tac_local_system_make(s->ctx, system, s->fixed, &s->cut, &s->local));
     count_blocks(system, ROW_PRODUCTS);
     err = tac_incomplete_make(s->ctx, &s->local, &s->factor);
-    TAC_TRY(tac_agree(s->ctx, err));
+    TAC_TRY(tac_agree(s->ctx, err ? err : make_vectors(s)));
     bad = lowest(s->ctx, s->factor.bad < 0 ? INT64_MAX : s->factor.bad);
     stats->bad = bad;
     if (bad != INT64_MAX) {
@@ -260,7 +276,6 @@ static enum tac_err factor_invariant(void *self, const struct tac_system *system
                        bad);
         goto done;
     }
-    TAC_TRY(tac_agree(s->ctx, make_vectors(s)));
     if (s->levels)
         tac_damp(s->ctx, &s->local, &s->factor, s->z, s->t, s->u);
     const struct tac_coarse_plan plan = {.rule = &s->rule, .dense = !s->levels};

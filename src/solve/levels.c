@@ -170,16 +170,13 @@ static enum tac_err make_cut(struct tac_ctx *ctx, const struct tac_level_rule *r
                              struct tac_level *l)
 {
     enum tac_err err;
-    const struct tac_cut_rule cut = {.most = rule->pairs, .few = -1, .pairs = true};
-    struct tac_nodes_halo *halo = NULL;
+    const struct tac_cut_rule cut = {.most = rule->pairs, .few = -1, .pairs = true, .alone = rule->alone};
     uint8_t *fixed = NULL; /* no node is fixed */
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)l->nodes.count, 1, &fixed)));
-    TAC_TRY(tac_nodes_halo_create(ctx, &l->nodes, &halo));
-    TAC_TRY(tac_cut_make(ctx, system, fixed, halo, &cut, &l->cut));
+    TAC_TRY(tac_cut_make(ctx, system, fixed, NULL, &cut, &l->cut));
     TAC_TRY(tac_local_system_make(ctx, system, fixed, &l->cut, &l->local));
 done:
     free(fixed);
-    tac_nodes_halo_destroy(&halo);
     return err;
 }
 

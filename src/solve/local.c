@@ -170,7 +170,7 @@ static enum tac_err make_transfers(struct tac_ctx *ctx, struct tac_making *m, st
     const tac_lid home = m->system->nodes.owned;
     tac_gid *id = NULL;
     int32_t *owner = NULL;
-    struct tac_nodes bring, back;
+    struct tac_nodes bring = {0}, back = {0};
     size_t most = (size_t)home + m->came_count + (size_t)out->owned;
     TAC_TRY(tac_alloc_brief(ctx, 2 * most, sizeof *id, &id));
     TAC_TRY(tac_alloc_brief(ctx, 2 * most, sizeof *owner, &owner));
@@ -201,9 +201,7 @@ static enum tac_err make_transfers(struct tac_ctx *ctx, struct tac_making *m, st
     TAC_TRY(tac_alloc_brief(ctx, 3 * (size_t)bring.count, sizeof *out->bring_value, &out->bring_value));
     TAC_TRY(tac_alloc_brief(ctx, 3 * (size_t)back.count, sizeof *out->back_value, &out->back_value));
 done:
-    err = tac_agree(ctx, err);
-    if (!err)
-        err = tac_nodes_halo_create(ctx, &bring, &out->bring);
+    err = tac_nodes_halo_create_after(ctx, err, &bring, &out->bring);
     if (!err)
         err = tac_nodes_halo_create(ctx, &back, &out->give_back);
     free(id);
@@ -242,9 +240,8 @@ enum tac_err tac_local_system_make(struct tac_ctx *ctx, const struct tac_system 
     err = err ? err : name_columns(ctx, &m, out);
     err = err ? err : tac_local_rows(ctx, &m, out);
     err = err ? err : make_places(ctx, &m, out);
-    TAC_TRY(tac_agree(ctx, err));
     nodes = (struct tac_nodes){out->count, out->owned, out->id, out->owner};
-    TAC_TRY(tac_nodes_halo_create(ctx, &nodes, &out->halo));
+    TAC_TRY(tac_nodes_halo_create_after(ctx, err, &nodes, &out->halo));
     tac_nodes_halo_refresh(out->halo, out->place, 4 * sizeof *out->place);
     TAC_TRY(make_transfers(ctx, &m, out));
 done:

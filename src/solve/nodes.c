@@ -114,11 +114,17 @@ done:
 
 enum tac_err tac_nodes_halo_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo **out)
 {
-    enum tac_err err;
+    return tac_nodes_halo_create_after(ctx, TAC_OK, nodes, out);
+}
+
+enum tac_err tac_nodes_halo_create_after(struct tac_ctx *ctx, enum tac_err err, const struct tac_nodes *nodes,
+                                         struct tac_nodes_halo **out)
+{
     struct tac_nodes_halo *halo = NULL;
     int64_t *count = NULL;
     tac_gid *ids = NULL, *asked = NULL;
     *out = NULL;
+    TAC_TRY(err);
     TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *halo, &halo));
     halo->comm = ctx->comm;
     TAC_TRY(tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *count, &count));

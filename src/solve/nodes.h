@@ -26,6 +26,9 @@ struct tac_nodes_halo;
 /* Collective. Makes a halo. TAC_ERR_RUN on all ranks if one lacks memory, or if the owner of a ghost does not own
  * it. */
 enum tac_err tac_nodes_halo_create(struct tac_ctx *ctx, const struct tac_nodes *nodes, struct tac_nodes_halo **out);
+/* Collective. Does the same after local work whose error code is `err`: the ranks agree on it first. */
+enum tac_err tac_nodes_halo_create_after(struct tac_ctx *ctx, enum tac_err err, const struct tac_nodes *nodes,
+                                         struct tac_nodes_halo **out);
 void tac_nodes_halo_destroy(struct tac_nodes_halo **halo);
 
 /* Neighbours. Copies the owners' values to the ghosts, value (count, bytes). `bytes` of a node: at most 144. */

@@ -36,40 +36,27 @@ static double soft(const double *a)
 
 /* Computes the weight of an edge: the size of its block relative to the softest stiffness of its two nodes. Weights
  * grow only by the logarithm of this ratio. So a stiff contact next to a stiffer one is nearly as strong, and is not
- * cut; otherwise subdomains would resist the motion that the stiffer contact allows. */
-static int64_t weigh(const double *block, double root_i, double root_j)
+ * cut; otherwise subdomains would resist the motion that the stiffer contact allows.  Between pairs the ratio is to the
+ * largest entries: coarse matrices have no such contrasts. */
+int64_t tac_graph_weigh(bool pairs, double size, double root_i, double root_j)
 {
-    const double size = largest(block), ratio = size / (root_i * root_j);
+    const double ratio = size / (root_i * root_j);
     int exponent;
     if (!(size > 0))
         return 0;
     if (ratio < 1)
         return 1 + (int64_t)(WEIGHT * ratio);
+    if (pairs)
+        return 1 + WEIGHT;
     const double part = frexp(ratio < MOST_RATIO ? ratio : MOST_RATIO, &exponent); /* .5 to 1 */
     /* This logarithm is a straight line between powers of two, because the bits of log() depend on the version of
      * libm. */
     return 1 + WEIGHT + (int64_t)(2 * WEIGHT * LN_2 * (exponent - 1 + (2 * part - 1)));
 }
 
-/* Does the same between pairs of nodes, relative to the largest entries: for coarse matrices, which have no such
- * contrasts. */
-static int64_t weigh_pair(double size, double root_i, double root_j)
-{
-    const double ratio = size / (root_i * root_j);
-    return !(size > 0) ? 0 : ratio < 1 ? 1 + (int64_t)(WEIGHT * ratio) : 1 + WEIGHT;
-}
-
-struct start {
-    bool pairs;
-    tac_lid *vertex; /* owned, (count): of a local node; -1: it has none, or is the second of a pair */
-    double
-        *root; /* owned, (count): root of the stiffness in its softest direction; of pairs: root of the largest entry */
-    tac_lid *node; /* owned: of a vertex; the first of a pair */
-};
-
 /* Makes the vertices of the first level: nodes that are not fixed; owned ones are sorted by id. */
 static enum tac_err start_vertices(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
-                                   struct start *s, struct tac_graph *g)
+                                   struct tac_graph_start *s, struct tac_graph *g)
 {
     enum tac_err err;
     const struct tac_nodes *nodes = &system->nodes;
@@ -105,19 +92,18 @@ done:
     return err;
 }
 
-/* Returns the largest entry of the four blocks between two pairs, of which block k is the first. */
-static double largest_of_pair(const struct tac_matrix *m, tac_lid i, size_t k)
+double tac_graph_size(const struct tac_graph_start *start, const struct tac_matrix *m, tac_lid i, size_t k)
 {
     const size_t under = k - m->row[i] + m->row[i + 1];
-    double most = 0;
-    for (int b = 0; b < 4; b++) {
+    double most = largest(m->block + 9 * k);
+    for (int b = 1; b < 4 && start->pairs; b++) {
         const double size = largest(m->block + 9 * ((b < 2 ? k : under) + (size_t)(b % 2)));
         most = size > most ? size : most;
     }
     return most;
 }
 
-static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *system, struct start *s)
+static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *system, struct tac_graph_start *s)
 {
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
@@ -125,12 +111,12 @@ static enum tac_err start_roots(struct tac_ctx *ctx, const struct tac_system *sy
     for (tac_lid i = 0; i < m->owned; i += s->pairs ? 2 : 1)
         for (size_t k = m->row[i]; k < m->row[i + 1]; k++)
             if (m->column[k] == i)
-                s->root[i] = sqrt(s->pairs ? largest_of_pair(m, i, k) : soft(m->block + 9 * k));
+                s->root[i] = sqrt(s->pairs ? tac_graph_size(s, m, i, k) : soft(m->block + 9 * k));
 done:
     return err;
 }
 
-static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *system, const struct start *s,
+static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *system, const struct tac_graph_start *s,
                                 struct tac_graph *g)
 {
     enum tac_err err;
@@ -146,8 +132,7 @@ static enum tac_err start_edges(struct tac_ctx *ctx, const struct tac_system *sy
             const tac_lid j = m->column[k], w = s->vertex[j];
             if (w < 0 || j == i)
                 continue;
-            const int64_t weight = s->pairs ? weigh_pair(largest_of_pair(m, i, k), s->root[i], s->root[j])
-                                            : weigh(m->block + 9 * k, s->root[i], s->root[j]);
+            const int64_t weight = tac_graph_weigh(s->pairs, tac_graph_size(s, m, i, k), s->root[i], s->root[j]);
             if (weight > 0) {
                 g->column[end] = w;
                 g->weight[end++] = weight;
@@ -199,31 +184,43 @@ static enum tac_err unroll(struct tac_ctx *ctx, const struct levels *levels, tac
     return err;
 }
 
+/* Local. Makes room for a level, of which it keeps the ids. */
+static enum tac_err start_level(struct tac_ctx *ctx, const struct tac_graph *graph, struct levels *levels,
+                                struct tac_matching *m, struct tac_graph_part **part)
+{
+    enum tac_err err;
+    const int l = levels->count;
+    levels->owned[l] = graph->nodes.owned;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]));
+    for (tac_lid u = 0; u < graph->nodes.owned; u++)
+        levels->id[l][u] = graph->id[u];
+    TAC_TRY(tac_graph_match_start(ctx, graph, m));
+    if (l < MOST_LEVELS)
+        TAC_TRY(tac_graph_contract_start(ctx, graph, &levels->step[l], part));
+done:
+    return err;
+}
+
 /* Merges clusters until no pair fits. `graph` is the first level, and becomes the last one. */
 static enum tac_err merge_clusters(struct tac_ctx *ctx, struct tac_graph *graph, int64_t most, struct levels *levels)
 {
     enum tac_err err = TAC_OK;
     for (;;) {
-        tac_lid *mate = NULL;
-        int64_t pairs = 0;
+        struct tac_matching m = {0};
+        struct tac_graph_part *part = NULL;
         struct tac_graph coarse = {0};
         const int l = levels->count;
-        levels->owned[l] = graph->nodes.owned;
-        err = tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **levels->id, &levels->id[l]);
-        for (tac_lid u = 0; u < graph->nodes.owned && !err; u++)
-            levels->id[l][u] = graph->id[u];
-        err = err ? err : tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof *mate, &mate);
-        err = tac_agree(ctx, err);
-        err = err ? err : tac_graph_match(ctx, graph, most, mate, &pairs);
-        if (!err && pairs > 0 && l < MOST_LEVELS) {
-            err = tac_graph_contract(ctx, graph, mate, &levels->step[l], &coarse);
+        err = tac_agree(ctx, start_level(ctx, graph, levels, &m, &part));
+        if (!err && tac_graph_match(ctx, graph, most, &m) > 0 && l < MOST_LEVELS) {
+            err = tac_graph_contract(ctx, graph, m.mate, &levels->step[l], part, &coarse);
             tac_graph_free(graph);
             *graph = coarse;
             graph->nodes.id = graph->id;
             graph->nodes.owner = graph->owner;
             levels->count++;
         }
-        free(mate);
+        tac_graph_match_end(&m);
+        free(part);
         if (err || levels->count == l)
             return err;
     }
@@ -239,64 +236,79 @@ static void levels_free(struct levels *levels)
         free(levels->id[l]);
 }
 
-/* Makes the graph of the first level. */
-static enum tac_err start_graph(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
-                                struct tac_nodes_halo *halo, struct start *start, struct tac_graph *graph)
+enum tac_err tac_graph_cut(struct tac_ctx *ctx, struct tac_graph *graph, int64_t total, const struct tac_cut_rule *rule,
+                           tac_gid **name, struct tac_cut *cut)
 {
     enum tac_err err;
-    TAC_TRY(start_vertices(ctx, system, fixed, start, graph));
-    TAC_TRY(start_roots(ctx, system, start));
+    struct levels *levels = NULL;
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 1, sizeof *levels, &levels)));
+    TAC_TRY(merge_clusters(ctx, graph, rule->most, levels));
+    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)graph->nodes.owned, sizeof **name, name)));
+    TAC_TRY(tac_cut_names(ctx, graph, total, rule, *name, cut));
+    TAC_TRY(unroll(ctx, levels, name));
 done:
-    if ((err = tac_agree(ctx, err)) != TAC_OK)
-        return err;
+    if (levels)
+        levels_free(levels);
+    free(levels);
+    return err;
+}
+
+/* Collective. Cuts the graph as it is distributed. first: has its vertices. */
+static enum tac_err cut_together(struct tac_ctx *ctx, const struct tac_system *system, struct tac_nodes_halo *halo,
+                                 const struct tac_cut_rule *rule, struct tac_graph_start *start,
+                                 struct tac_graph *first, struct tac_cut *cut)
+{
+    enum tac_err err;
+    const tac_lid owned = first->nodes.owned;
+    int64_t total = owned;
+    tac_gid *name = NULL;
+    struct tac_nodes_halo *made = NULL;
+    if (halo == NULL)
+        TAC_TRY(tac_nodes_halo_create(ctx, &system->nodes, &made));
+    halo = halo ? halo : made;
     tac_nodes_halo_refresh(halo, start->root, sizeof *start->root);
-    err = tac_agree(ctx, start_edges(ctx, system, start, graph));
-    return err ? err : tac_nodes_halo_create(ctx, &graph->nodes, &graph->halo);
+    err = start_edges(ctx, system, start, first);
+    TAC_TRY(tac_nodes_halo_create_after(ctx, err, &first->nodes, &first->halo));
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    TAC_TRY(tac_graph_cut(ctx, first, total, rule, &name, cut));
+    for (tac_lid v = 0; v < owned; v++)
+        for (tac_lid half = 0; half <= rule->pairs; half++)
+            cut->name[start->node[v] + half] = name[v];
+    tac_nodes_halo_refresh(halo, cut->name, sizeof *cut->name);
+    TAC_TRY(tac_cut_place(ctx, system, halo, cut));
+done:
+    tac_nodes_halo_destroy(&made);
+    free(name);
+    return err;
 }
 
 enum tac_err tac_cut_make(struct tac_ctx *ctx, const struct tac_system *system, const uint8_t *fixed,
                           struct tac_nodes_halo *halo, const struct tac_cut_rule *rule, struct tac_cut *cut)
 {
     enum tac_err err;
-    const struct tac_nodes *nodes = &system->nodes;
-    struct start start = {.pairs = rule->pairs};
-    struct tac_graph graph = {0};
-    struct levels *levels = NULL;
-    tac_gid *name = NULL;
-    int64_t total = 0;
+    const size_t count = (size_t)system->nodes.count;
+    struct tac_graph_start start = {.pairs = rule->pairs};
+    struct tac_graph first = {0};
+    bool alone = false;
     tac_cut_free(cut);
-    cut->count = nodes->count;
-    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *levels, &levels));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->name, &cut->name));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)nodes->count, sizeof *cut->rank, &cut->rank));
+    cut->count = system->nodes.count;
+    TAC_TRY(tac_alloc_brief(ctx, count, sizeof *cut->name, &cut->name));
+    TAC_TRY(tac_alloc_brief(ctx, count, sizeof *cut->rank, &cut->rank));
+    memset(cut->name, 0xff, count * sizeof *cut->name); /* 0xff..: -1 */
+    memset(cut->rank, 0xff, count * sizeof *cut->rank);
+    TAC_TRY(start_vertices(ctx, system, fixed, &start, &first));
+    TAC_TRY(start_roots(ctx, system, &start));
 done:
-    if ((err = tac_agree(ctx, err)) != TAC_OK ||
-        (err = start_graph(ctx, system, fixed, halo, &start, &graph)) != TAC_OK)
-        goto out;
-    const tac_lid owned = graph.nodes.owned;
-    total = owned;
-    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
-    if ((err = merge_clusters(ctx, &graph, rule->most, levels)) != TAC_OK)
-        goto out;
-    err = tac_agree(ctx, tac_alloc_brief(ctx, (size_t)graph.nodes.owned, sizeof *name, &name));
-    if (err || (err = tac_cut_names(ctx, &graph, total, rule, name, cut)) != TAC_OK ||
-        (err = unroll(ctx, levels, &name)) != TAC_OK)
-        goto out;
-    memset(cut->name, 0xff, (size_t)nodes->count * sizeof *cut->name);
-    for (tac_lid v = 0; v < owned; v++)
-        for (tac_lid half = 0; half <= rule->pairs; half++)
-            cut->name[start.node[v] + half] = name[v];
-    tac_nodes_halo_refresh(halo, cut->name, sizeof *cut->name);
-    err = tac_cut_place(ctx, system, halo, cut);
-out:
+    if (rule->alone > 0 && ctx->size > 1)
+        err = tac_cut_alone(ctx, err, system, &start, &first, rule, cut, &alone);
+    else
+        err = tac_agree(ctx, err);
+    if (!err && !alone)
+        err = cut_together(ctx, system, halo, rule, &start, &first, cut);
     free(start.vertex);
     free(start.root);
     free(start.node);
-    free(name);
-    tac_graph_free(&graph);
-    if (levels)
-        levels_free(levels);
-    free(levels);
+    tac_graph_free(&first);
     if (err)
         tac_cut_free(cut);
     return err;

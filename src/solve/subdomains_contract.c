@@ -16,12 +16,6 @@ void tac_graph_free(struct tac_graph *graph)
     memset(graph, 0, sizeof *graph);
 }
 
-/* The cluster that a vertex becomes a part of, as it is sent to neighbours. */
-struct part_of {
-    tac_gid id;
-    int64_t owner;
-};
-
 /* An edge of the new graph, as it is sent to the rank that owns its row. */
 struct edge {
     tac_gid row, column;
@@ -31,7 +25,7 @@ struct edge {
 struct contraction {
     const struct tac_graph *fine;
     const tac_lid *mate;
-    struct part_of *part; /* owned, (fine count) */
+    struct tac_graph_part *part; /* (fine count) */
     struct edge *out, *in;
     int32_t *to;
     size_t out_count, out_capacity, to_capacity, in_count;
@@ -51,7 +45,7 @@ static enum tac_err pack_edges(struct tac_ctx *ctx, struct contraction *c)
         TAC_TRY(tac_grow(ctx, &c->out, &c->out_capacity, most, sizeof *c->out));
         TAC_TRY(tac_grow(ctx, &c->to, &c->to_capacity, most, sizeof *c->to));
         for (size_t k = g->row[u]; k < g->row[u + 1]; k++) {
-            const struct part_of *v = &c->part[g->column[k]];
+            const struct tac_graph_part *v = &c->part[g->column[k]];
             if (v->id == c->part[u].id)
                 continue;
             c->to[c->out_count] = (int32_t)c->part[u].owner;
@@ -191,42 +185,38 @@ done:
     return err;
 }
 
-enum tac_err tac_graph_contract(struct tac_ctx *ctx, const struct tac_graph *fine, const tac_lid *mate,
-                                struct tac_graph_step *step, struct tac_graph *coarse)
+enum tac_err tac_graph_contract_start(struct tac_ctx *ctx, const struct tac_graph *fine, struct tac_graph_step *step,
+                                      struct tac_graph_part **part)
 {
     enum tac_err err;
-    const tac_lid owned = fine->nodes.owned;
-    struct contraction c = {.fine = fine, .mate = mate};
-    step->owned = owned;
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)fine->nodes.count, sizeof *c.part, &c.part));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *step->id, &step->id));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *step->owner, &step->owner));
-    TAC_TRY(tac_alloc_brief(ctx, 1, sizeof *c.to, &c.to));
-    c.to_capacity = 1;
-    for (tac_lid u = 0; u < owned; u++) {
+    step->owned = fine->nodes.owned;
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)fine->nodes.count, sizeof **part, part));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)fine->nodes.owned, sizeof *step->id, &step->id));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)fine->nodes.owned, sizeof *step->owner, &step->owner));
+done:
+    return err;
+}
+
+enum tac_err tac_graph_contract(struct tac_ctx *ctx, const struct tac_graph *fine, const tac_lid *mate,
+                                struct tac_graph_step *step, struct tac_graph_part *part, struct tac_graph *coarse)
+{
+    enum tac_err err;
+    struct contraction c = {.fine = fine, .mate = mate, .part = part};
+    for (tac_lid u = 0; u < fine->nodes.owned; u++) {
         const tac_lid first = mate[u] >= 0 && fine->id[mate[u]] < fine->id[u] ? mate[u] : u;
-        c.part[u] = (struct part_of){fine->id[first], fine->owner[first]};
+        part[u] = (struct tac_graph_part){fine->id[first], fine->owner[first]};
         step->id[u] = fine->id[first];
         step->owner[u] = fine->owner[first];
     }
+    tac_nodes_halo_refresh(fine->halo, part, sizeof *part);
+    err = pack_edges(ctx, &c);
+    TAC_TRY(tac_distribute(ctx, err, c.out_count, c.to, c.out, sizeof *c.out, &c.in, &c.in_count));
+    err = name_vertices(ctx, &c, coarse);
+    err = err ? err : sort_arrived(ctx, &c, coarse);
+    err = err ? err : make_graph_rows(ctx, &c, coarse);
+    TAC_TRY(tac_nodes_halo_create_after(ctx, err, &coarse->nodes, &coarse->halo));
+    tac_nodes_halo_refresh(coarse->halo, coarse->size, sizeof *coarse->size);
 done:
-    err = tac_agree(ctx, err);
-    if (!err) {
-        tac_nodes_halo_refresh(fine->halo, c.part, sizeof *c.part);
-        err = pack_edges(ctx, &c);
-        err = tac_distribute(ctx, err, c.out_count, c.to, c.out, sizeof *c.out, &c.in, &c.in_count);
-    }
-    if (!err) {
-        err = name_vertices(ctx, &c, coarse);
-        err = err ? err : sort_arrived(ctx, &c, coarse);
-        err = err ? err : make_graph_rows(ctx, &c, coarse);
-        err = tac_agree(ctx, err);
-    }
-    if (!err)
-        err = tac_nodes_halo_create(ctx, &coarse->nodes, &coarse->halo);
-    if (!err)
-        tac_nodes_halo_refresh(coarse->halo, coarse->size, sizeof *coarse->size);
-    free(c.part);
     free(c.out);
     free(c.in);
     free(c.to);

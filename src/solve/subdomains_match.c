@@ -39,41 +39,48 @@ static tac_lid choose(const struct tac_graph *g, int64_t most, const uint8_t *ta
     return chosen;
 }
 
-enum tac_err tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, tac_lid *mate,
-                             int64_t *pairs)
+enum tac_err tac_graph_match_start(struct tac_ctx *ctx, const struct tac_graph *graph, struct tac_matching *m)
 {
     enum tac_err err;
-    const tac_lid owned = graph->nodes.owned, count = graph->nodes.count;
-    uint8_t *taken = NULL;
-    tac_gid *request = NULL;
-    tac_lid *chosen = NULL;
-    int64_t found = 0;
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *taken, &taken));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)count, sizeof *request, &request));
-    TAC_TRY(tac_alloc_brief(ctx, (size_t)owned, sizeof *chosen, &chosen));
-    for (tac_lid u = 0; u < owned; u++)
-        mate[u] = -1;
+    const size_t owned = (size_t)graph->nodes.owned, count = (size_t)graph->nodes.count;
+    TAC_TRY(tac_alloc_brief(ctx, owned, sizeof *m->mate, &m->mate));
+    TAC_TRY(tac_alloc_brief(ctx, owned, sizeof *m->chosen, &m->chosen));
+    TAC_TRY(tac_alloc_brief(ctx, count, sizeof *m->taken, &m->taken));
+    TAC_TRY(tac_alloc_brief(ctx, count, sizeof *m->request, &m->request));
 done:
-    err = tac_agree(ctx, err);
-    for (int round = 0; round < ROUNDS && !err; round++) {
+    return err;
+}
+
+void tac_graph_match_end(struct tac_matching *m)
+{
+    free(m->mate);
+    free(m->chosen);
+    free(m->taken);
+    free(m->request);
+    *m = (struct tac_matching){0};
+}
+
+int64_t tac_graph_match(struct tac_ctx *ctx, const struct tac_graph *graph, int64_t most, struct tac_matching *m)
+{
+    const tac_lid owned = graph->nodes.owned;
+    int64_t found = 0;
+    for (tac_lid u = 0; u < owned; u++)
+        m->mate[u] = -1;
+    for (int round = 0; round < ROUNDS; round++) {
         for (tac_lid u = 0; u < owned; u++) {
-            chosen[u] = taken[u] ? -1 : choose(graph, most, taken, u);
-            request[u] = chosen[u] < 0 ? -1 : graph->id[chosen[u]];
+            m->chosen[u] = m->taken[u] ? -1 : choose(graph, most, m->taken, u);
+            m->request[u] = m->chosen[u] < 0 ? -1 : graph->id[m->chosen[u]];
         }
-        tac_nodes_halo_refresh(graph->halo, request, sizeof *request);
+        tac_nodes_halo_refresh(graph->halo, m->request, sizeof *m->request);
         for (tac_lid u = 0; u < owned; u++)
-            if (chosen[u] >= 0 && request[chosen[u]] == graph->id[u]) {
-                mate[u] = chosen[u];
-                taken[u] = 1;
+            if (m->chosen[u] >= 0 && m->request[m->chosen[u]] == graph->id[u]) {
+                m->mate[u] = m->chosen[u];
+                m->taken[u] = 1;
                 found++;
             }
         if (round < ROUNDS - 1) /* the last round's is not read */
-            tac_nodes_halo_refresh(graph->halo, taken, sizeof *taken);
+            tac_nodes_halo_refresh(graph->halo, m->taken, sizeof *m->taken);
     }
-    if (!err)
-        MPI_Allreduce(&found, pairs, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
-    free(taken);
-    free(request);
-    free(chosen);
-    return err;
+    MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT64_T, MPI_SUM, ctx->comm);
+    return found;
 }

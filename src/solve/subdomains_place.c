@@ -1,8 +1,10 @@
 /* subdomains_place.c: decides which rank works on which subdomain, by the number of blocks of their rows, because an
  * iteration costs about as much. No bit depends on it. A rank has data of the subdomains of its own nodes only, of the
- * work of each rank, and of the few subdomains that go to a rank with less work. */
+ * work of each rank, and of the few subdomains that go to a rank with less work. Where the graph is on every rank, each
+ * rank decides alone. */
 #include "base/exchange.h"
 #include "solve/subdomains.h"
+#include <limits.h>
 #include <stdlib.h>
 
 /* The part of a subdomain's rows that a rank has. */
@@ -23,7 +25,7 @@ struct offer {
 };
 
 struct placing {
-    struct part *part; /* owned, (parts): of this rank, by ascending name */
+    struct part *part; /* owned, (parts): of this rank, by ascending name; or of all ranks, one after the other */
     struct home *home; /* owned, (parts) */
     size_t parts;
     int64_t *load;       /* owned, (ranks) */
@@ -115,17 +117,18 @@ done:
     return err;
 }
 
-/* Lists the subdomains that this rank has beyond its share of work, first those of whose rows it owns least. */
-static enum tac_err list_offers(struct tac_ctx *ctx, const struct placing *p, int64_t share, struct offer *mine,
-                                int *count)
+/* Lists the subdomains that a rank, whose parts are those from `begin` on, has beyond its share of work, first those of
+ * whose rows it owns least. */
+static enum tac_err list_offers(struct tac_ctx *ctx, const struct placing *p, int rank, size_t begin, size_t end,
+                                int64_t share, struct offer *mine, size_t *count)
 {
     enum tac_err err;
     struct tac_keyed *order = NULL;
     size_t n = 0;
-    int64_t load = p->load[ctx->rank];
-    TAC_TRY(tac_alloc_brief(ctx, p->parts, sizeof *order, &order));
-    for (size_t k = 0; k < p->parts; k++)
-        if (p->home[k].rank == ctx->rank)
+    int64_t load = p->load[rank];
+    TAC_TRY(tac_alloc_brief(ctx, end - begin, sizeof *order, &order));
+    for (size_t k = begin; k < end; k++)
+        if (p->home[k].rank == rank)
             order[n++] = (struct tac_keyed){(int64_t)(1000. * (double)p->part[k].work / (double)(p->home[k].work + 1)),
                                             (int64_t)k};
     TAC_TRY(tac_sort_keyed(ctx, n, order));
@@ -134,7 +137,7 @@ static enum tac_err list_offers(struct tac_ctx *ctx, const struct placing *p, in
         if (load - work / 2 < share)
             continue;
         load -= work;
-        mine[(*count)++] = (struct offer){p->part[order[k].index].name, work, ctx->rank};
+        mine[(*count)++] = (struct offer){p->part[order[k].index].name, work, rank};
     }
 done:
     free(order);
@@ -156,7 +159,7 @@ static void sink(const int64_t *load, struct tac_keyed *heap, int n)
     heap[at].index = rank;
 }
 
-/* Gives the offers, the largest first, each to the rank that has least work then. */
+/* Gives the offers, the largest first, each to the rank that has least work then, and sorts them by name. */
 static enum tac_err give_offers(struct tac_ctx *ctx, struct placing *p)
 {
     enum tac_err err;
@@ -177,36 +180,19 @@ static enum tac_err give_offers(struct tac_ctx *ctx, struct placing *p)
         p->load[o->rank] += o->work;
         sink(p->load, heap, ctx->size);
     }
+    TAC_TRY(tac_sort_records(ctx, p->offers, sizeof *p->offer, p->offer));
 done:
     free(heap);
     free(order);
     return err;
 }
 
-/* Collects the offers of all ranks and gives them out. */
-static enum tac_err share_offers(struct tac_ctx *ctx, int mine, const struct offer *own, struct placing *p)
+static int64_t share_of(const struct tac_ctx *ctx, const struct placing *p)
 {
-    enum tac_err err;
-    int *count = NULL, *start;
-    MPI_Datatype type;
-    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *count, &count)));
-    start = count + ctx->size;
-    MPI_Allgather(&mine, 1, MPI_INT, count, 1, MPI_INT, ctx->comm);
-    for (int r = 0; r < ctx->size; r++) {
-        start[r] = (int)p->offers;
-        p->offers += (size_t)count[r];
-    }
-    TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, p->offers, sizeof *p->offer, &p->offer)));
-    MPI_Type_contiguous((int)sizeof *p->offer, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Allgatherv(own, mine, type, p->offer, count, start, type, ctx->comm);
-    MPI_Type_free(&type);
-    err = give_offers(ctx, p);
-    if (!err)
-        err = tac_sort_records(ctx, p->offers, sizeof *p->offer, p->offer);
-done:
-    free(count);
-    return err;
+    int64_t all = 0;
+    for (int r = 0; r < ctx->size; r++)
+        all += p->load[r];
+    return (all + ctx->size - 1) / ctx->size;
 }
 
 /* Moves subdomains of ranks with more than their share of work to others. */
@@ -214,19 +200,18 @@ static enum tac_err balance(struct tac_ctx *ctx, struct placing *p)
 {
     enum tac_err err;
     struct offer *own = NULL;
-    int mine = 0;
-    int64_t all = 0, load = 0;
+    size_t mine = 0;
+    int64_t load = 0, offers = 0;
     for (size_t k = 0; k < p->parts; k++)
         load += p->home[k].rank == ctx->rank ? p->home[k].work : 0;
     err = tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *p->load, &p->load);
     err = err ? err : tac_alloc_brief(ctx, p->parts, sizeof *own, &own);
     TAC_TRY(tac_agree(ctx, err));
     MPI_Allgather(&load, 1, MPI_INT64_T, p->load, 1, MPI_INT64_T, ctx->comm);
-    for (int r = 0; r < ctx->size; r++)
-        all += p->load[r];
-    const int64_t share = (all + ctx->size - 1) / ctx->size;
-    TAC_TRY(tac_agree(ctx, list_offers(ctx, p, share, own, &mine)));
-    TAC_TRY(share_offers(ctx, mine, own, p));
+    err = list_offers(ctx, p, ctx->rank, 0, p->parts, share_of(ctx, p), own, &mine);
+    TAC_TRY(tac_share_all(ctx, err, mine, own, sizeof *own, INT_MAX, &p->offer, &offers));
+    p->offers = (size_t)offers;
+    err = give_offers(ctx, p);
 done:
     free(own);
     return err;
@@ -245,9 +230,9 @@ static int find_part(const struct placing *p, tac_gid name)
     return (int)low;
 }
 
-static int32_t find_rank(const struct placing *p, tac_gid name)
+/* Returns the rank that works on a subdomain whose home this is. */
+static int32_t find_rank(const struct placing *p, tac_gid name, const struct home *home)
 {
-    const int64_t home = p->home[find_part(p, name)].rank;
     size_t low = 0, high = p->offers;
     while (high > low) {
         const size_t middle = (low + high) / 2;
@@ -258,7 +243,15 @@ static int32_t find_rank(const struct placing *p, tac_gid name)
         else
             high = middle;
     }
-    return (int32_t)home;
+    return (int32_t)home->rank;
+}
+
+static void placing_free(struct placing *p)
+{
+    free(p->part);
+    free(p->home);
+    free(p->load);
+    free(p->offer);
 }
 
 enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system, struct tac_nodes_halo *halo,
@@ -272,12 +265,64 @@ enum tac_err tac_cut_place(struct tac_ctx *ctx, const struct tac_system *system,
         err = balance(ctx, &p);
     TAC_TRY(tac_agree(ctx, err));
     for (tac_lid i = 0; i < system->nodes.owned; i++)
-        cut->rank[i] = cut->name[i] >= 0 ? find_rank(&p, cut->name[i]) : -1;
+        cut->rank[i] = cut->name[i] >= 0 ? find_rank(&p, cut->name[i], &p.home[find_part(&p, cut->name[i])]) : -1;
     tac_nodes_halo_refresh(halo, cut->rank, sizeof *cut->rank);
 done:
-    free(p.part);
-    free(p.home);
-    free(p.load);
-    free(p.offer);
+    placing_free(&p);
+    return err;
+}
+
+/* Lists the parts of all ranks, and which one each vertex is in. */
+static enum tac_err list_all_parts(struct tac_ctx *ctx, const struct tac_graph_place *g, struct placing *p,
+                                   size_t *part_of)
+{
+    enum tac_err err;
+    struct tac_keyed *key = NULL;
+    TAC_TRY(tac_alloc_brief(ctx, g->count, sizeof *key, &key));
+    TAC_TRY(tac_alloc_brief(ctx, g->count, sizeof *p->part, &p->part));
+    TAC_TRY(tac_alloc_brief(ctx, g->count, sizeof *p->home, &p->home));
+    for (size_t v = 0; v < g->count; v++)
+        key[v] = (struct tac_keyed){g->name[v], (int64_t)v};
+    TAC_TRY(tac_sort_keyed(ctx, g->count, key));
+    for (size_t k = 0; k < g->count; k++)
+        key[k].key = g->owner[key[k].index];
+    TAC_TRY(tac_sort_keyed(ctx, g->count, key));
+    for (size_t k = 0; k < g->count; k++) {
+        const size_t v = (size_t)key[k].index;
+        const struct part *last = &p->part[p->parts - (p->parts > 0)];
+        if (p->parts == 0 || last->rank != g->owner[v] || last->name != g->name[v])
+            p->part[p->parts++] = (struct part){g->name[v], g->owner[v], 0};
+        p->part[p->parts - 1].work += g->work[v];
+        part_of[v] = p->parts - 1;
+    }
+done:
+    free(key);
+    return err;
+}
+
+enum tac_err tac_cut_place_all(struct tac_ctx *ctx, const struct tac_graph_place *g, int32_t *rank)
+{
+    enum tac_err err;
+    struct placing p = {0};
+    size_t *part_of = NULL, end;
+    TAC_TRY(tac_alloc_brief(ctx, g->count, sizeof *part_of, &part_of));
+    TAC_TRY(list_all_parts(ctx, g, &p, part_of));
+    TAC_TRY(choose_homes(ctx, p.parts, p.part, p.home));
+    TAC_TRY(tac_alloc_brief(ctx, (size_t)ctx->size, sizeof *p.load, &p.load));
+    TAC_TRY(tac_alloc_brief(ctx, p.parts, sizeof *p.offer, &p.offer));
+    for (size_t k = 0; k < p.parts; k++) /* once for each subdomain: by the part of its home */
+        p.load[p.part[k].rank] += p.home[k].rank == p.part[k].rank ? p.home[k].work : 0;
+    const int64_t share = share_of(ctx, &p);
+    for (size_t begin = 0; begin < p.parts; begin = end) {
+        for (end = begin; end < p.parts && p.part[end].rank == p.part[begin].rank; end++)
+            continue;
+        TAC_TRY(list_offers(ctx, &p, (int)p.part[begin].rank, begin, end, share, p.offer, &p.offers));
+    }
+    TAC_TRY(give_offers(ctx, &p));
+    for (size_t v = 0; v < g->count; v++)
+        rank[v] = find_rank(&p, g->name[v], &p.home[part_of[v]]);
+done:
+    placing_free(&p);
+    free(part_of);
     return err;
 }

@@ -156,15 +156,17 @@ static inline void hand_free(struct hand_system *s)
     free(s->fixed);
 }
 
-/* With levels, several even for the small systems here; static: each test sets its own. */
-static bool hand_levels;
-static const struct tac_level_rule hand_level_rule = {.flat = 0, .most = 24, .pairs = 4, .dense = 24};
+/* 1: with levels, several even for the small systems here; 2: and every rank cuts them alone; static: each test sets
+ * its own. */
+static int hand_levels;
+static const struct tac_level_rule hand_level_rule[] = {
+    {.flat = 0, .most = 24, .pairs = 4, .dense = 24}, {.flat = 0, .most = 24, .pairs = 4, .dense = 24, .alone = 99999}};
 
 static inline enum tac_err hand_create(struct tac_ctx *ctx, struct tac_solver **solver)
 {
     const enum tac_err err = tac_solver_create(ctx, "invariant", "", solver);
     if (!err && hand_levels)
-        ((struct tac_invariant *)tac_solver_self(*solver))->rule = hand_level_rule;
+        ((struct tac_invariant *)tac_solver_self(*solver))->rule = hand_level_rule[hand_levels - 1];
     return err;
 }
 

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    for (int levels = 0; levels < 2; levels++) {
+    for (int levels = 0; levels < 3; levels++) {
         hand_levels = levels;
         few_nodes();
         bodies();

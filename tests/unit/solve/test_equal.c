@@ -17,6 +17,7 @@ struct answer {
 /* Levels even for a small bar; NULL: as usual. */
 static const struct tac_level_rule *rule;
 static const struct tac_level_rule small = {.flat = 0, .most = 32, .pairs = 4, .dense = 36};
+static const struct tac_level_rule small_alone = {.flat = 0, .most = 32, .pairs = 4, .dense = 36, .alone = 99999};
 
 /* On the first `ranks` ranks; the others have nothing to do. */
 static struct answer solve_on(int ranks, const struct bar_options *options, double tolerance)
@@ -105,6 +106,9 @@ int main(int argc, char **argv)
     rule = &small;
     check_scene("a folded bar, by levels", folded, 1e-8, 40, 3, 48);
     check_scene("free, contacts of eight decades, by levels", stiff, 1e-6, 40, 3, 92);
+    rule = &small_alone;
+    check_scene("a folded bar, by levels that ranks cut alone", folded, 1e-8, 40, 3, 48);
+    check_scene("contacts of eight decades, by such levels", stiff, 1e-6, 40, 3, 92);
     rule = NULL;
 
     /* What this test is for is seen: rows summed in another order on one rank only. */

@@ -207,7 +207,9 @@ static void exchange(void)
 /* A grid of nodes with equal springs, and one strong one: the cut on these ranks. */
 enum { WIDE = 40, GRID = WIDE * WIDE };
 
-static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bool *together)
+/* Returns a digest of the names. gather: every rank cuts the gathered graph; places: a digest of the ranks. */
+static uint64_t cut_grid(int distribution, bool gather, int64_t *largest, int *subdomains, bool *together,
+                         uint64_t *places)
 {
     static tac_gid id[GRID];
     static int32_t owner[GRID];
@@ -220,6 +222,7 @@ static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bo
     struct tac_nodes_halo *halo = NULL;
     struct tac_cut cut = {0};
     uint64_t digest = 0;
+    *places = 0;
     for (int ghosts = 0; ghosts < 2; ghosts++)
         for (int i = 0; i < GRID; i++) {
             const int rank = distribution ? i / distribution % ctx.size : i * ctx.size / GRID;
@@ -253,7 +256,7 @@ static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bo
     }
     const struct tac_system system = {.nodes = nodes, .matrix = m, .position = position};
     CHECK(tac_nodes_halo_create(&ctx, &nodes, &halo) == TAC_OK, "%s", ctx.error);
-    const struct tac_cut_rule rule = {.most = 256, .few = 256};
+    const struct tac_cut_rule rule = {.most = 256, .few = 256, .alone = gather ? 1 << 20 : 1 << 10};
     CHECK(tac_cut_make(&ctx, &system, fixed, halo, &rule, &cut) == TAC_OK, "%s", ctx.error);
     int ends[2] = {-1, -1};
     for (tac_lid i = 0; i < nodes.count; i++) {
@@ -264,10 +267,13 @@ static uint64_t cut_grid(int distribution, int64_t *largest, int *subdomains, bo
         if (i < nodes.owned)
             digest += (uint64_t)(id[i] + 1) * (uint64_t)(id[i] + 77) * (uint64_t)(cut.name[i] + 2) *
                       UINT64_C(0x9e3779b97f4a7c15);
+        if (i < nodes.owned)
+            *places += (uint64_t)(id[i] + 5) * (uint64_t)(cut.rank[i] + 2) * UINT64_C(0x9e3779b97f4a7c15);
         if (i < nodes.owned && (id[i] == 3 || id[i] == GRID - 3))
             ends[id[i] != 3] = cut.name[i];
     }
     MPI_Allreduce(MPI_IN_PLACE, &digest, 1, MPI_UINT64_T, MPI_SUM, ctx.comm);
+    MPI_Allreduce(MPI_IN_PLACE, places, 1, MPI_UINT64_T, MPI_SUM, ctx.comm);
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, ctx.comm);
     *together = ends[0] == ends[1];
     *subdomains = (int)cut.subdomains;
@@ -285,14 +291,19 @@ static void cuts(void)
     bool together;
     struct tac_ctx all = ctx;
     tac_ctx_init(&ctx, MPI_COMM_SELF);
-    const uint64_t alone = cut_grid(0, &largest, &subdomains, &together);
+    uint64_t places[2];
+    const uint64_t alone = cut_grid(0, false, &largest, &subdomains, &together, places);
     CHECK(largest <= 256 && largest > 100, "a subdomain of %d nodes", (int)largest);
     CHECK(subdomains >= 7 && subdomains <= 14, "%d subdomains of 1600 nodes", subdomains);
     CHECK(together, "the strongest spring is cut");
     ctx = all;
-    for (int distribution = 0; distribution < 3; distribution++)
-        CHECK(cut_grid(distribution, &largest, &subdomains, &together) == alone,
-              "another cut than one rank's, distribution %d", distribution);
+    for (int distribution = 0; distribution < 3; distribution++) {
+        for (int gather = 0; gather < 2; gather++)
+            CHECK(cut_grid(distribution, gather, &largest, &subdomains, &together, &places[gather]) == alone,
+                  "another cut than one rank's, distribution %d, gathered %d", distribution, gather);
+        CHECK(places[0] == places[1], "subdomains go to other ranks when the graph is gathered, distribution %d",
+              distribution);
+    }
 }
 
 int main(int argc, char **argv)

@@ -68,10 +68,10 @@ int main(int argc, char **argv)
     struct hand_system s;
     h->fixed[3] = 1;
     CHECK(distribute_by_hand(&ctx, h, 2, &s) == TAC_OK, "%s", ctx.error);
-    for (int levels = 0; levels < 2; levels++) {
+    for (int levels = 0; levels < 3; levels++) {
         hand_levels = levels;
         run(&s, -1, 0);
-        const long stride = (ctx.size > 1 ? 23 : 1) + 16 * levels;
+        const long stride = (ctx.size > 1 ? 23 : 1) + 16 * (levels > 0);
         for (int rank = 0; rank < ctx.size; rank++)
             for (long n = rank; run(&s, n, rank); n += stride)
                 if (n > 20000) {

@@ -157,9 +157,9 @@ static void cycles(void)
     struct hand_system sys;
     struct tac_solver *solver = NULL;
     CHECK(distribute_by_hand(&ctx, h, 3, &sys) == TAC_OK, "%s", ctx.error);
-    hand_levels = true;
+    hand_levels = 1;
     CHECK(hand_create(&ctx, &solver) == TAC_OK && tac_solver_factor(solver, &sys.system) == TAC_OK, "%s", ctx.error);
-    hand_levels = false;
+    hand_levels = 0;
     struct tac_invariant *s = tac_solver_self(solver);
     CHECK(s->levels && s->coarse.next && s->coarse.next->coarse.next, "there are no levels");
     double *v[4];
@@ -312,11 +312,11 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     tac_ctx_init(&ctx, MPI_COMM_WORLD);
-    for (int levels = 0; levels < 2; levels++) {
+    for (int levels = 0; levels < 3; levels++) {
         hand_levels = levels;
         against_direct();
     }
-    hand_levels = false;
+    hand_levels = 0;
     products();
     cycles();
     sums();
