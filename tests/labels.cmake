@@ -58,15 +58,17 @@ set(TACTUS_LABEL_quick
 # The longest ones, the longest of all first: ctest starts them in this order and before all others, so that no core waits
 # at the end for one of them that began last.
 set(TACTUS_LONG
+  events_static_friction equality_rigid implicit_odd impact_equality io_checkpoints
   ranks_scenes ranks_scenes_shipped equality_scenes jobs_slurm record_same record_restart ranks_restart record_faults ranks_kds
   implicit_halves faults_one faults_ranks audit_runs check_pilot physics_box kds_figures implicit_benchmarks
   implicit_closed_forms docs_digests docs_search implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
   ranks_stress ranks_kill ranks_pieces io_resume implicit_equality python_left ranks_damage faults_kills jobs_submit jobs_job
   jobs_report jobs_render scene_schema scene_refusals scene_crushed scene_doubts scene_plausible bench_instructions faults_files
-  audit_cases audit_random audit_tied io_looks equality_random io_faults io_checkpoints io_disk io_times python_faults
-  python_stepping implicit_presses implicit_odd implicit_static record_salvage partition_cut_3 partition_cut_5 partition_pieces_5
+  audit_cases audit_random audit_tied io_looks equality_random io_faults io_disk io_times python_faults
+  python_stepping implicit_presses implicit_static record_salvage partition_cut_3 partition_cut_5 partition_pieces_5
   partition_read partition_read_3 partition_read_5 physics_clocks physics_friction physics_layers physics_limits physics_motion
-  physics_restitution run_damage run_links run_locks run_moved run_follow app_launch test_overlap_pieces_4)
+  physics_restitution run_damage run_links run_locks run_moved run_follow app_launch test_overlap_pieces_4
+  events_rolling impact_bodies impact_closed impact_refusals implicit_nearly_rigid)
 
 # Tests on several ranks run as the program is shipped: a scene with too little to do for several ranks begins on one of
 # them, and is shared out when that pays (docs/reference/ranks.md). These are about what several ranks compute or write
