@@ -8,8 +8,8 @@ Their scene is guessed (../papers/rod.py). All of it on 384 ranks is more than o
 2. At each of --times, every triangle of that cloth is cut into 16 alike: 90,585 vertices that lie on the surface as it was then, with
    its velocities. Its rest shape is flat, its layers are half as thick.
 3. This starts there and runs for --length seconds: on one rank of this machine, and on a simulated cluster (simulated/simulate) on
-   each of --ranks, with what a tick costs here, by the time and the counts of the coarse run, or with --cost. The first half is not
-   counted: the parts of the ranks have found their balance by then.
+   each of --ranks, with what a tick costs here, by the time and the counts of the coarse run, or with --cost. The first two thirds
+   are not counted: the parts of the ranks have found their balance by then.
 4. The cost of the whole is the sum of trapezoids over the times, linearly from one to the next.
 
 Needs what simulate needs.
@@ -96,12 +96,12 @@ def interval(options, coarse, time, home):
     folder = os.path.join(home, "%g" % time)
     os.makedirs(folder)
     path, vertices = fine_scene(coarse, time, options.length, folder)
-    begin = options.length / 2
+    begin = 2 * options.length / 3
     infos = [scaling.run(path, 1, os.path.join(folder, "one-%d.run" % k), ["--until", repr(t)])[0] for k, t in enumerate((begin, options.length))]
     spent = scaling.stepping(infos[1]) - scaling.stepping(infos[0])
     ticks = [infos[1]["counters"]["executed"][k] - infos[0]["counters"]["executed"][k] for k in infos[1]["counters"]["executed"]]
     told = os.path.join(folder, "simulated.jsonl")
-    done = subprocess.run([os.path.join(HERE, "simulated/simulate"), path, "--ranks", ",".join(map(str, options.ranks)), "--from", repr(begin), "--json", told,
+    done = subprocess.run([os.path.join(HERE, "simulated/simulate"), path, "--ranks", ",".join(map(str, options.ranks)), "--from", repr(begin), "--json", told, "--network", "delays",
                            "--build", options.build, "--cost", ",".join("%g" % c for c in options.cost or cost(coarse))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         sys.exit(done.stdout)
@@ -121,7 +121,7 @@ def main():
                         help="s, at which the rod has gone round whole times (0,.75,1.5,2.25,3)")
     parser.add_argument("--cost", type=lambda t: [float(x) for x in t.split(",")], metavar="F,C,D",
                         help="ns of a force tick, a contact tick and a test of boxes (by the coarse run, which is to have a core of its own)")
-    parser.add_argument("--length", type=float, default=.0024, help="of an interval, s (%(default)s)")
+    parser.add_argument("--length", type=float, default=.0018, help="of an interval, s (%(default)s)")
     parser.add_argument("--coarse", metavar="RUN", help="the run folder of the coarse scene, which is run if there is none")
     parser.add_argument("--build", default=os.path.join(scaling.ROOT, "build-simulated"), help="folder of the simulated program (%(default)s)")
     options = parser.parse_args()
