@@ -138,7 +138,7 @@ def killer(**settings):
     if not os.path.isfile(path):
         sys.exit("set TACTUS_KILLER to the library made of tests/faults/kill_write.c, such as "
                  "TACTUS_KILLER=build/tests/faults/libfaults_kill_write.so")
-    return dict(settings, LD_PRELOAD=launch.before_all(path))
+    return dict(settings, LD_PRELOAD=path)
 
 
 def moments(cases, options):

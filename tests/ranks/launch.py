@@ -32,17 +32,12 @@ def program():
     return os.path.abspath(os.environ["TACTUS"])
 
 
-def before_all(path):
-    """LD_PRELOAD with the library `path` before those that the test itself runs with (tests/waits.c)."""
-    return ":".join([path, *filter(None, [os.environ.get("LD_PRELOAD")])])
-
-
 def injector():
-    """LD_PRELOAD with the library of tests/faults/inject.c. By its whole path: one that the loader does not find is left out without an error."""
+    """The library of tests/faults/inject.c. By its whole path: one that the loader does not find is left out without an error."""
     path = os.path.abspath(os.environ.get("TACTUS_INJECT", ""))
     if not os.path.isfile(path):
         sys.exit("set TACTUS_INJECT to the library made of tests/faults/inject.c, such as TACTUS_INJECT=build/tests/faults/libfaults_inject.so")
-    return before_all(path)
+    return path
 
 
 class Result:
