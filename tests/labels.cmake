@@ -81,7 +81,7 @@ set(TACTUS_SHARED_OUT
   ranks_deals ranks_deals_layers ranks_pieces ranks_kill ranks_damage ranks_full_disk ranks_stress
   record_same record_restart record_faults faults_ranks faults_files faults_ranks_kills
   audit_runs audit_cases elements_solid elements_volume io_goes_on
-  run_outputs run_losses run_follow run_inert run_stepping run_api_2)
+  run_outputs run_losses run_follow run_inert run_stepping run_api_2 events_static_friction)
 
 # What the tests labelled `quick` need: their programs, and those that their scripts are given.
 add_custom_target(quick)

@@ -111,11 +111,12 @@ static void pass_steps(MPI_Comm comm, enum shape shape, double bytes)
     for (int away = 1; away < n; away *= 2) {
         const int to = world_rank(comm, away);
         const struct link link = link_between(first, to);
-        double together = 1, sent = bytes;
+        double sent = bytes;
+        int together = 1;
         if (shape == GATHERED)
             sent *= away < n - away ? away : n - away;
         if (host[first] != host[to])
-            for (together = 0; together < n && host[world_rank(comm, (int)together)] == host[first];)
+            for (together = 0; together < n && host[world_rank(comm, together)] == host[first];)
                 together++;
         s += 2 * end_s(sent) + link.latency_s + link.byte_s * together * sent;
     }
