@@ -182,11 +182,12 @@ enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, 
     const int own = count < INT_MAX ? (int)count : INT_MAX;
     int *each = NULL, *start;
     char *came = NULL;
-    MPI_Datatype type;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
     *total = 0;
     TAC_TRY(tac_agree(ctx, err ? err : tac_alloc_brief(ctx, 2 * (size_t)ctx->size, sizeof *each, &each)));
     start = each + ctx->size;
-    MPI_Allgather(&own, 1, MPI_INT, each, 1, MPI_INT, ctx->comm);
+    if (MPI_Allgather(&own, 1, MPI_INT, each, 1, MPI_INT, ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while counting what ranks share"));
     for (int r = 0; r < ctx->size; r++) {
         start[r] = (int)*total; /* not used where it does not fit */
         *total += each[r];
@@ -194,11 +195,16 @@ enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, 
     if (*total > most)
         goto done;
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)*total, size, &came)));
-    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Allgatherv(record, own, type, came, each, start, type, ctx->comm);
-    MPI_Type_free(&type);
+    if (MPI_Type_contiguous((int)size, MPI_BYTE, &type) != MPI_SUCCESS || MPI_Type_commit(&type) != MPI_SUCCESS ||
+        MPI_Allgatherv(record, own, type, came, each, start, type, ctx->comm) != MPI_SUCCESS)
+        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN, "MPI failed while ranks shared data"));
 done:
+    if (type != MPI_DATATYPE_NULL)
+        MPI_Type_free(&type);
+    if (err) {
+        free(came);
+        came = NULL;
+    }
     memcpy(all, &came, sizeof came);
     free(each);
     return err;

@@ -4,6 +4,7 @@
 #include "base/exchange.h"
 #include "contact/model.h"
 #include "impact/impact.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,33 +114,9 @@ done:
 enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine, size_t count, size_t size, void *all,
                                        size_t *total)
 {
-    enum tac_err err;
-    const int ranks = sim->ctx->size;
-    int *counts = NULL, *begin = NULL, own = (int)count;
-    char *records = NULL;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    err = tac_alloc(sim->ctx, (size_t)ranks, sizeof *counts, &counts);
-    err = err ? err : tac_alloc(sim->ctx, (size_t)ranks + 1, sizeof *begin, &begin);
-    TAC_TRY(tac_agree(sim->ctx, err));
-    if (MPI_Allgather(&own, 1, MPI_INT, counts, 1, MPI_INT, sim->ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while counting contacts"));
-    for (int r = 0; r < ranks; r++)
-        begin[r + 1] = begin[r] + counts[r];
-    *total = (size_t)begin[ranks];
-    TAC_TRY(tac_agree(sim->ctx, tac_alloc(sim->ctx, *total, size, &records)));
-    if (MPI_Type_contiguous((int)size, MPI_BYTE, &type) != MPI_SUCCESS || MPI_Type_commit(&type) != MPI_SUCCESS ||
-        MPI_Allgatherv(mine, own, type, records, counts, begin, type, sim->ctx->comm) != MPI_SUCCESS)
-        TAC_TRY(tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while gathering contacts"));
-done:
-    if (type != MPI_DATATYPE_NULL)
-        MPI_Type_free(&type);
-    free(counts);
-    free(begin);
-    if (err) {
-        free(records);
-        records = NULL;
-    }
-    memcpy(all, &records, sizeof records);
+    int64_t number;
+    const enum tac_err err = tac_share_all(sim->ctx, TAC_OK, count, mine, size, INT_MAX, all, &number);
+    *total = (size_t)number;
     return err;
 }
 
