@@ -28,8 +28,7 @@ struct tac_cut_rule {
     int64_t few;  /* if there are more subdomains than this, those without a coupling are packed together; -1: if their
                      mean size is less than a third of `most` */
     bool pairs;
-    int64_t
-        alone; /* a graph of at most so many numbers is gathered, and every rank cuts it, without further messages */
+    int64_t alone; /* a graph of at most so many numbers is gathered, and every rank cuts it alone */
 };
 
 /* A subdomain is named by the smallest id of its vertices. */
@@ -77,8 +76,7 @@ enum tac_err tac_cut_place_all(struct tac_ctx *ctx, const struct tac_graph_place
 struct tac_graph_start {
     bool pairs;
     tac_lid *vertex; /* owned, (count): of a local node; -1: it has none, or is the second of a pair */
-    double
-        *root; /* owned, (count): root of the stiffness in its softest direction; of pairs: root of the largest entry */
+    double *root;  /* owned, (count): root of the stiffness in its softest direction; of pairs: of the largest entry */
     tac_lid *node; /* owned: of a vertex; the first of a pair */
 };
 /* Local. The largest entry of the block k of row i, or of the four blocks between two pairs, of which it is the first.

@@ -31,18 +31,23 @@ static double value_of(int64_t bits)
     return value;
 }
 
-/* Writes the message of this rank: *number, owned by the caller. */
+/* Writes the message of this rank: *number, owned by the caller; where it has more than `room` numbers, which are not
+ * sent, *count is only more than that. */
 static enum tac_err pack(struct tac_ctx *ctx, const struct tac_system *system, const struct tac_graph_start *start,
-                         const struct tac_graph *first, int64_t **number, size_t *count)
+                         const struct tac_graph *first, size_t room, int64_t **number, size_t *count)
 {
     enum tac_err err;
     const struct tac_matrix *m = system->matrix;
     const size_t most = HEAD * (size_t)first->nodes.owned + EDGE * m->row[m->owned];
     size_t n = 0;
-    TAC_TRY(tac_alloc_brief(ctx, most, sizeof **number, number));
+    room = most < room ? most : room;
+    TAC_TRY(tac_alloc_brief(ctx, room, sizeof **number, number));
+    *count = room + 1;
     for (tac_lid v = 0; v < first->nodes.owned; v++) {
         const tac_lid i = start->node[v];
         int64_t *head = *number + n;
+        if (n + HEAD > room)
+            goto done;
         head[ID] = first->id[v];
         head[OWNER] = ctx->rank;
         head[WORK] = (int64_t)(m->row[i + 1 + start->pairs] - m->row[i]);
@@ -52,6 +57,8 @@ static enum tac_err pack(struct tac_ctx *ctx, const struct tac_system *system, c
             const tac_lid w = start->vertex[m->column[k]];
             if (w < 0 || first->id[w] <= first->id[v])
                 continue;
+            if (n + EDGE > room)
+                goto done;
             (*number)[n] = first->id[w];
             (*number)[n + 1] = bits_of(tac_graph_size(start, m, i, k));
             n += EDGE;
@@ -193,7 +200,7 @@ enum tac_err tac_cut_alone(struct tac_ctx *ctx, enum tac_err err, const struct t
     struct gathered g = {0};
     int64_t *number = NULL;
     size_t count = 0;
-    err = err ? err : pack(ctx, system, start, first, &number, &count);
+    err = err ? err : pack(ctx, system, start, first, (size_t)rule->alone, &number, &count);
     TAC_TRY(tac_share_all(ctx, err, count, number, sizeof *number, rule->alone, &g.number, &g.numbers));
     *done = g.numbers <= rule->alone;
     if (*done)
