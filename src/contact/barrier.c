@@ -23,11 +23,11 @@ void tac_barrier(double s, double s_hat, double b[3])
 
 void tac_barrier_rough(int rough, double s, double s_hat, double b[3])
 {
-    const double log_s = tac_log(s / s_hat), gap = s_hat - s;
     if (rough == 0) {
         tac_barrier(s, s_hat, b);
         return;
     }
+    const double log_s = tac_log(s / s_hat), gap = s_hat - s;
     b[0] = -s_hat * (rough == 1 ? gap : s_hat) * log_s;
     b[1] = s_hat * (rough == 1 ? log_s - gap / s : -s_hat / s);
     b[2] = s_hat * ((rough == 1 ? 1 / s : 0) + s_hat / (s * s));
@@ -41,31 +41,27 @@ double tac_barrier_parallel(const double rest[4][3])
     return TAC_PARALLEL * tac_dot(u, u) * tac_dot(v, v);
 }
 
-/* ---- the parts of m b ---- */
-
-struct parts {
-    double b[3]; /* b, db/ds, d2b/ds2 */
-    double m[3]; /* m, dm/dc, d2m/dc2 with c = |e1 x e2|^2 */
-};
-
-static double span_squared(const struct tac_barrier_pair *p)
+bool tac_barrier_near(const struct tac_barrier_pair *p, const double x[4][3], struct tac_barrier_near *near)
 {
-    return p->thickness * (2 * p->radius + p->thickness);
+    tac_near_pair(p->type, x, &near->at);
+    if (!(near->at.d < p->radius + p->thickness))
+        return false;
+    const double s = (near->at.d - p->radius) * (near->at.d + p->radius);
+    const double s_hat = p->thickness * (2 * p->radius + p->thickness);
+    if (s > 0 && s < s_hat)
+        tac_barrier_rough(p->rough, s, s_hat, near->b);
+    else
+        near->b[0] = near->b[1] = near->b[2] = s > 0 ? 0 : INFINITY;
+    return true;
 }
 
-/* Evaluates the factors of m b. Returns false if the surfaces touch. */
-static bool evaluate_parts(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
-                           struct parts *out)
+/* ---- the factor m ---- */
+
+/* Computes m, dm/dc and d2m/dc2 with c = |e1 x e2|^2. */
+static void evaluate_factor(const struct tac_barrier_pair *p, const double x[4][3], double m[3])
 {
-    const double s = (near->d - p->radius) * (near->d + p->radius), s_hat = span_squared(p);
-    out->m[0] = 1;
-    out->m[1] = out->m[2] = 0;
-    if (!(s > 0))
-        return false;
-    if (s < s_hat)
-        tac_barrier_rough(p->rough, s, s_hat, out->b);
-    else
-        memset(out->b, 0, sizeof out->b);
+    m[0] = 1;
+    m[1] = m[2] = 0;
     if (p->type == TAC_PAIR_EDGE_EDGE) {
         double u[3], v[3], n[3];
         tac_sub(u, x[1], x[0]);
@@ -73,12 +69,11 @@ static bool evaluate_parts(const struct tac_barrier_pair *p, const double x[4][3
         tac_cross(n, u, v);
         const double c = tac_dot(n, n), z = c / p->parallel;
         if (c < p->parallel) {
-            out->m[0] = z * (2 - z);
-            out->m[1] = (2 - 2 * z) / p->parallel;
-            out->m[2] = -2 / (p->parallel * p->parallel);
+            m[0] = z * (2 - z);
+            m[1] = (2 - 2 * z) / p->parallel;
+            m[2] = -2 / (p->parallel * p->parallel);
         }
     }
-    return true;
 }
 
 bool tac_barrier_is_mollified(const struct tac_barrier_pair *p, const double x[4][3])
@@ -90,10 +85,11 @@ bool tac_barrier_is_mollified(const struct tac_barrier_pair *p, const double x[4
     return tac_dot(n, n) < p->parallel;
 }
 
-double tac_barrier_energy(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near)
+double tac_barrier_energy(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_barrier_near *near)
 {
-    struct parts q;
-    return evaluate_parts(p, x, near, &q) ? q.m[0] * q.b[0] : INFINITY;
+    double m[3];
+    evaluate_factor(p, x, m);
+    return near->b[0] < INFINITY ? m[0] * near->b[0] : INFINITY;
 }
 
 /* dc/dx of c = |u x v|^2 for the edges' vertices. */
@@ -111,26 +107,27 @@ static void parallel_gradient(const double x[4][3], double g[4][3])
     }
 }
 
-double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+double tac_barrier_gradient(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_barrier_near *near,
                             double gradient[4][3])
 {
-    struct parts q;
+    double m[3];
     const int n = tac_pair_vertices(p->type);
-    if (!evaluate_parts(p, x, near, &q)) {
+    if (!(near->b[0] < INFINITY)) {
         memset(gradient, 0, 12 * sizeof(double));
         return INFINITY;
     }
+    evaluate_factor(p, x, m);
     /* The weights of the nearest points do not change d to first order, so ds/dx_i = 2 d w_i n. */
-    const double slope = 2 * near->d * q.m[0] * q.b[1];
+    const double slope = 2 * near->at.d * m[0] * near->b[1];
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            gradient[i][k] = slope * near->w[i] * near->n[k];
-    if (q.m[1] != 0) {
+            gradient[i][k] = slope * near->at.w[i] * near->at.n[k];
+    if (m[1] != 0) {
         double c[4][3];
         parallel_gradient(x, c);
         for (int i = 0; i < 4; i++)
             for (int k = 0; k < 3; k++)
-                gradient[i][k] += q.b[0] * q.m[1] * c[i][k];
+                gradient[i][k] += near->b[0] * m[1] * c[i][k];
     }
     return -slope;
 }
@@ -239,13 +236,13 @@ static void add_frame(const struct frame *f, const double h[81], double times, i
 
 /* Chooses the case from the vertices that take part in the nearest points. Sets the frame; returns how many of r, u, v
  * the distance depends on. */
-static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_barrier_near *near,
                         struct frame *f)
 {
     int first[2] = {0, 0}, second[3] = {0, 0, 0}, m = 0, n = 0;
     const int split = tac_pair_first(p->type), all = tac_pair_vertices(p->type);
     for (int i = 0; i < all; i++)
-        if (!(fabs(near->w[i]) > TAC_NO_SHARE))
+        if (!(fabs(near->at.w[i]) > TAC_NO_SHARE))
             continue;
         else if (i < split)
             first[m++] = i;
@@ -274,16 +271,16 @@ static int choose_frame(const struct tac_barrier_pair *p, const double x[4][3], 
     return n;
 }
 
-void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_barrier_near *near,
                          double *hessian)
 {
-    struct parts q;
     struct frame f;
     const int n = tac_pair_vertices(p->type), size = 3 * n;
-    double h[81] = {0}, relative[3][3] = {{0}};
+    double m[3], h[81] = {0}, relative[3][3] = {{0}};
     memset(hessian, 0, (size_t)(size * size) * sizeof *hessian);
-    if (!evaluate_parts(p, x, near, &q))
+    if (!(near->b[0] < INFINITY))
         return;
+    evaluate_factor(p, x, m);
     const int vectors = choose_frame(p, x, near, &f);
     for (int a = 0; a < vectors; a++)
         tac_sub(relative[a], x[f.to[a]], x[f.from[a]]);
@@ -293,15 +290,15 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
         point_line(relative[0], relative[1], h);
     else
         fill_across(relative[0], relative[1], relative[2], h);
-    add_frame(&f, h, q.m[0] * q.b[1], n, hessian);
+    add_frame(&f, h, m[0] * near->b[1], n, hessian);
     double s[12], c[12];
     for (int i = 0; i < size; i++)
-        s[i] = 2 * near->d * near->w[i / 3] * near->n[i % 3];
-    const double curve = q.m[0] * q.b[2];
+        s[i] = 2 * near->at.d * near->at.w[i / 3] * near->at.n[i % 3];
+    const double curve = m[0] * near->b[2];
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++)
             hessian[size * i + j] += curve * s[i] * s[j];
-    if (q.m[1] == 0)
+    if (m[1] == 0)
         return;
     /* The product's other parts: b d2m + dm db^T + db dm^T. */
     double gradient[4][3], u[3], v[3];
@@ -310,10 +307,10 @@ void tac_barrier_hessian(const struct tac_barrier_pair *p, const double x[4][3],
     memcpy(c, gradient, sizeof c);
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++)
-            hessian[size * i + j] += q.b[0] * q.m[2] * c[i] * c[j] + q.m[1] * q.b[1] * (c[i] * s[j] + s[i] * c[j]);
+            hessian[size * i + j] += near->b[0] * m[2] * c[i] * c[j] + m[1] * near->b[1] * (c[i] * s[j] + s[i] * c[j]);
     tac_sub(u, x[1], x[0]);
     tac_sub(v, x[3], x[2]);
     memset(h, 0, sizeof h);
-    add_parallel(u, v, q.b[0] * q.m[1], h);
+    add_parallel(u, v, near->b[0] * m[1], h);
     add_frame(&edges, h, 1, n, hessian);
 }

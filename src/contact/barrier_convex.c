@@ -115,35 +115,33 @@ static void add_square(int n, double times, const double z[12], double *matrix)
             matrix[3 * n * i + j] += times * (z[i] * z[j]);
 }
 
-bool tac_barrier_convex(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_near *near,
+bool tac_barrier_convex(const struct tac_barrier_pair *p, const double x[4][3], const struct tac_barrier_near *near,
                         const bool *held, double *matrix)
 {
     const int n = tac_pair_vertices(p->type);
-    const double s = (near->d - p->radius) * (near->d + p->radius), d = near->d;
-    const double s_hat = p->thickness * (2 * p->radius + p->thickness);
-    double b[3], z[12], square[2], share = 0;
+    const double d = near->at.d, *b = near->b;
+    double z[12], square[2], share = 0;
     struct tilt t;
     if (p->type == TAC_PAIR_EDGE_EDGE && tac_barrier_is_mollified(p, x))
         return false;
     memset(matrix, 0, (size_t)(9 * n * n) * sizeof *matrix);
-    if (!(s > 0 && s < s_hat))
+    if (b[2] == 0 || !(b[2] < INFINITY)) /* just at the thickness, or the surfaces touch */
         return true;
-    tac_barrier_rough(p->rough, s, s_hat, b);
     const double slope = -2 * d * b[1], bend = 4 * d * d * b[2] + 2 * b[1];
     for (int i = 0; i < 3 * n; i++)
-        z[i] = held[i / 3] ? 0 : near->w[i / 3] * near->n[i % 3];
+        z[i] = held[i / 3] ? 0 : near->at.w[i / 3] * near->at.n[i % 3];
     add_square(n, fmax(0, bend), z, matrix);
-    find_tilt(p->type, x, near, &t);
+    find_tilt(p->type, x, &near->at, &t);
     turn_axes(n, held, &t, square);
     for (int i = 0; i < n; i++)
-        share += held[i] ? 0 : near->w[i] * near->w[i];
+        share += held[i] ? 0 : near->at.w[i] * near->at.w[i];
     for (int a = 0; a < t.axes; a++) {
         const double g = square[a], high = .5 * (d * g + sqrt(d * d * g * g + 4 * g * share));
         if (!(g > 0))
             continue;
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
-                z[3 * i + k] = held[i] ? 0 : high * t.part[i][a] * near->n[k] + g * near->w[i] * t.axis[a][k];
+                z[3 * i + k] = held[i] ? 0 : high * t.part[i][a] * near->at.n[k] + g * near->at.w[i] * t.axis[a][k];
         add_square(n, slope * high / (g * (high * high + g * share)), z, matrix);
     }
     return true;

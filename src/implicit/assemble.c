@@ -209,7 +209,7 @@ static void contact_hessian(const struct tac_implicit *sim, size_t e, const doub
                             double *dense)
 {
     const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-    const struct tac_near *near = &sim->contact.touch[e].near;
+    const struct tac_barrier_near *near = &sim->contact.touch[e].near;
     const int n = tac_pair_vertices(p->form.type);
     const double kappa = tac_implicit_kappa(sim, p, sim->newton.kappa);
     double at[4][3];

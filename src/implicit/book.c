@@ -101,7 +101,7 @@ static enum tac_err count_contacts(struct tac_implicit *sim)
         if (!p->counted)
             continue;
         sim->last_step.contacts++;
-        sim->last_step.least_gap = fmin(sim->last_step.least_gap, sim->contact.touch[e].near.d - p->form.radius);
+        sim->last_step.least_gap = fmin(sim->last_step.least_gap, sim->contact.touch[e].near.at.d - p->form.radius);
         if (tac_implicit_adapts(sim))
             sim->last_step.kappa = fmax(sim->last_step.kappa, tac_implicit_kappa(sim, p, sim->newton.kappa));
     }
@@ -226,13 +226,13 @@ static void enter_contacts(const struct tac_implicit *sim, double kappa, struct 
     row->min_distance = INFINITY;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const struct tac_near *near = &sim->contact.touch[e].near;
+        const struct tac_barrier_near *near = &sim->contact.touch[e].near;
         double at[4][3];
         if (!p->counted)
             continue;
         tac_implicit_gather(sim->x, p->v, tac_pair_vertices(p->form.type), at);
         row->contacts++;
-        row->min_distance = fmin(row->min_distance, near->d - p->form.radius);
+        row->min_distance = fmin(row->min_distance, near->at.d - p->form.radius);
         tac_accum_add(&sum[TAC_SUM_CONTACT],
                       tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_energy(&p->form, at, near));
     }
@@ -277,10 +277,10 @@ static bool tells(const struct tac_implicit *sim, const struct tac_implicit_pair
 }
 
 static void tell_contact(const struct tac_implicit *sim, const struct tac_implicit_pair *p, const double at[4][3],
-                         const struct tac_near *near, double kappa, struct tac_contact *out)
+                         const struct tac_barrier_near *near, double kappa, struct tac_contact *out)
 {
     double gradient[4][3];
-    tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, near, p->form.radius, out);
+    tac_contact_make(p->form.type, p->key, p->v, sim->scene->mesh->vertex_body, at, &near->at, p->form.radius, out);
     for (int i = 0; i < 4; i++)
         out->vertex[i] = i < out->vertex_count ? tac_implicit_id(sim, p->v[i]) : -1;
     out->force = tac_implicit_kappa(sim, p, kappa) / sim->weight * tac_barrier_gradient(&p->form, at, near, gradient);

@@ -55,7 +55,7 @@ struct tac_implicit_pair {
 /* A pair that is nearer than its thickness. */
 struct tac_implicit_touch {
     size_t pair; /* place in the list */
-    struct tac_near near;
+    struct tac_barrier_near near;
 };
 
 /* A pair with the data that friction uses during a lag (docs/reference/implicit.md, Friction). */
@@ -113,6 +113,12 @@ struct tac_implicit_script {
     double mass;      /* kg; for a vertex without mass the mean of the scene */
 };
 
+/* The barrier where half of a thickness is left. */
+struct tac_half_barrier {
+    double radius, thickness; /* m */
+    double curvature;         /* its second derivative over kappa, m^2 */
+};
+
 /* The pairs of a step, and which of them act. */
 struct tac_implicit_contact {
     size_t pair_count, pair_capacity;
@@ -128,6 +134,7 @@ struct tac_implicit_contact {
     struct tac_foreseen *foreseen; /* owned: ascending by key */
     double *area;                  /* owned, (count): that vertices stand for, m^2; NULL: pairs have no weights */
     double *stiff;                 /* owned, (count): of vertices, N/m (stiffness.c); NULL: nothing has a thickness */
+    struct tac_half_barrier half;  /* of the last pair that was weighed: most have the same radius and thickness */
 };
 
 /* Lengths of the scene and the tolerances that follow from them. They are the same on all ranks. */

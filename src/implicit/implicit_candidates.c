@@ -179,8 +179,7 @@ bool tac_implicit_counts_pair(const struct tac_implicit *sim, const tac_lid *v, 
 }
 
 /* Computes the terms of a pair. */
-static void write_pair(const struct tac_implicit *sim, const struct tac_implicit_found *found,
-                       struct tac_implicit_pair *p)
+static void write_pair(struct tac_implicit *sim, const struct tac_implicit_found *found, struct tac_implicit_pair *p)
 {
     const enum tac_pair_type type = tac_key_type(found->key);
     *p = (struct tac_implicit_pair){.key = found->key,

@@ -220,7 +220,7 @@ static inline double tac_implicit_kappa(const struct tac_implicit *sim, const st
 }
 enum tac_err tac_implicit_weights_create(struct tac_implicit *sim);
 /* Local. Sets the share of a pair; or of all pairs of the list, because what it depends on changes in each step. */
-void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p);
+void tac_implicit_weigh(struct tac_implicit *sim, struct tac_implicit_pair *p);
 void tac_implicit_weigh_all(struct tac_implicit *sim);
 
 /* residual.c. Local. Computes the gradient at x, with the pairs that touch there, and its parts; and by how much
@@ -299,7 +299,7 @@ enum tac_err tac_implicit_vertex_stiffness(struct tac_implicit *sim, double **le
 /* Collective. Computes what kappa needs. */
 enum tac_err tac_implicit_stiffness_create(struct tac_implicit *sim);
 /* Local. Returns the least kappa of a pair, by its materials. */
-double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p);
+double tac_implicit_least_kappa(struct tac_implicit *sim, const struct tac_implicit_pair *p);
 /* Collective. Computes the smallest gap in the list of touching pairs, m; INFINITY if there is none.
  */
 enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap);

@@ -106,16 +106,20 @@ static double stiffness_of(const struct tac_implicit *sim, const tac_lid *v, int
     return sum / n;
 }
 
-/* The second derivative of the barrier over kappa at half of a thickness, m^2. */
-static double curvature(double radius, double thickness)
+/* Computes *half for a pair, unless it is that already. */
+static double curvature(const struct tac_barrier_pair *p, struct tac_half_barrier *half)
 {
-    const double d = radius + .5 * thickness;
+    const double d = p->radius + .5 * p->thickness;
     double b[3];
-    tac_barrier(.5 * thickness * (2 * radius + .5 * thickness), thickness * (2 * radius + thickness), b);
-    return 2 * b[1] + 4 * d * d * b[2];
+    if (half->curvature > 0 && half->radius == p->radius && half->thickness == p->thickness)
+        return half->curvature;
+    tac_barrier(.5 * p->thickness * (2 * p->radius + .5 * p->thickness), p->thickness * (2 * p->radius + p->thickness),
+                b);
+    *half = (struct tac_half_barrier){p->radius, p->thickness, 2 * b[1] + 4 * d * d * b[2]};
+    return half->curvature;
 }
 
-double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac_implicit_pair *p)
+double tac_implicit_least_kappa(struct tac_implicit *sim, const struct tac_implicit_pair *p)
 {
     const int n = tac_pair_vertices(p->form.type), first = tac_pair_first(p->form.type);
     const double side[2] = {stiffness_of(sim, p->v, first), stiffness_of(sim, &p->v[first], n - first)};
@@ -127,7 +131,7 @@ double tac_implicit_least_kappa(const struct tac_implicit *sim, const struct tac
         soft = stiffness_of(sim, &p->v[i], 1);
     if (!(soft < INFINITY))
         soft = sim->scale.mean_mass;
-    return (pressed ? TAC_KAPPA_TIMES : TAC_KAPPA_FREE) * soft / curvature(p->form.radius, p->form.thickness);
+    return (pressed ? TAC_KAPPA_TIMES : TAC_KAPPA_FREE) * soft / curvature(&p->form, &sim->contact.half);
 }
 
 /* ---- by the forces ---- */
@@ -171,7 +175,7 @@ enum tac_err tac_implicit_least_gap(struct tac_implicit *sim, double *gap)
 {
     *gap = INFINITY;
     for (size_t e = 0; e < sim->contact.touch_count; e++)
-        *gap = fmin(*gap, sim->contact.touch[e].near.d - tac_implicit_touching(sim, e)->form.radius);
+        *gap = fmin(*gap, sim->contact.touch[e].near.at.d - tac_implicit_touching(sim, e)->form.radius);
     if (sim->ctx->size > 1 && MPI_Allreduce(MPI_IN_PLACE, gap, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while looking for the smallest gap");
     return TAC_OK;

@@ -60,7 +60,7 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
     sim->contact.sliding_count = 0;
     for (size_t e = 0; e < sim->contact.touch_count; e++) {
         const struct tac_implicit_pair *p = tac_implicit_touching(sim, e);
-        const struct tac_near *near = &sim->contact.touch[e].near;
+        const struct tac_barrier_near *near = &sim->contact.touch[e].near;
         double at[4][3], gradient[4][3];
         if (!(p->friction > 0))
             continue;
@@ -72,8 +72,8 @@ enum tac_err tac_implicit_lag(struct tac_implicit *sim, const double *x)
         s->key = p->key;
         s->type = p->form.type;
         memcpy(s->v, p->v, sizeof s->v);
-        memcpy(s->w, near->w, sizeof s->w);
-        memcpy(s->n, near->n, sizeof s->n);
+        memcpy(s->w, near->at.w, sizeof s->w);
+        memcpy(s->n, near->at.n, sizeof s->n);
         s->limit = mu_of(sim, p, s) * tac_implicit_kappa(sim, p, sim->newton.kappa) * push;
         s->counted = p->counted;
     }

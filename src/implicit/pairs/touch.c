@@ -1,5 +1,5 @@
-/* touch.c: lists the pairs whose barrier acts at given positions. Distances are computed once for each set of
- * positions; potential, gradient, Hessian, friction and the book share them. */
+/* touch.c: lists the pairs whose barrier acts at given positions. Distances and barriers are computed once for each
+ * set of positions; potential, gradient, Hessian, friction and the book share them. */
 #include "implicit/parts.h"
 
 enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x)
@@ -12,7 +12,7 @@ enum tac_err tac_implicit_touch(struct tac_implicit *sim, const double *x)
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *p = &sim->contact.pair[e];
         double at[4][3];
-        struct tac_near near;
+        struct tac_barrier_near near;
         tac_implicit_gather(x, p->v, tac_pair_vertices(p->form.type), at);
         if (!tac_barrier_near(&p->form, at, &near))
             continue;

@@ -72,7 +72,7 @@ static double share_of_given(const struct tac_implicit *sim, const struct tac_im
     return area / 3 * f->thickness / (s_hat * s_hat) * sim->weight;
 }
 
-void tac_implicit_weigh(const struct tac_implicit *sim, struct tac_implicit_pair *p)
+void tac_implicit_weigh(struct tac_implicit *sim, struct tac_implicit_pair *p)
 {
     p->share = share_of_given(sim, p);
     if (tac_implicit_adapts(sim))

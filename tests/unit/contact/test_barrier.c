@@ -17,7 +17,7 @@ static double uniform(double low, double high)
 
 static void energy_and_slope(const struct tac_barrier_pair *p, const double x[4][3], double *e, double g[4][3])
 {
-    struct tac_near near;
+    struct tac_barrier_near near;
     memset(g, 0, 12 * sizeof(double));
     *e = 0;
     if (!tac_barrier_near(p, x, &near))
@@ -39,19 +39,19 @@ static int case_of(const struct tac_near *near)
 
 static bool same_case(const struct tac_barrier_pair *p, const double x[4][3], int which)
 {
-    struct tac_near near;
-    return tac_barrier_near(p, x, &near) && case_of(&near) == which;
+    struct tac_barrier_near near;
+    return tac_barrier_near(p, x, &near) && case_of(&near.at) == which;
 }
 
 static void compare(const struct tac_barrier_pair *p, const double x[4][3])
 {
     const int n = 3 * tac_pair_vertices(p->type);
     double e, g[4][3], h[144], worst = 0, scale = 0, worst_g = 0, scale_g = 0;
-    struct tac_near near;
-    if (!tac_barrier_near(p, x, &near) || near.d < p->radius + .1 * p->thickness ||
-        near.d > p->radius + .98 * p->thickness)
+    struct tac_barrier_near near;
+    if (!tac_barrier_near(p, x, &near) || near.at.d < p->radius + .1 * p->thickness ||
+        near.at.d > p->radius + .98 * p->thickness)
         return;
-    const int which = case_of(&near);
+    const int which = case_of(&near.at);
     energy_and_slope(p, x, &e, g);
     tac_barrier_hessian(p, x, &near, h);
     const double step = 1e-6 * p->thickness;

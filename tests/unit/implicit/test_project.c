@@ -89,18 +89,18 @@ static void try_barrier(int round)
     const bool none[4] = {false}, some[4] = {round % 5 == 0, round % 7 < 3, round % 2, round % 11 < 4};
     const bool *held = round % 2 ? some : none;
     double x[4][3] = {{0}}, h[144], c[144], over[144], whole[144], norm = 0;
-    struct tac_near near;
+    struct tac_barrier_near near;
     bool points = true;
     for (int i = 0; i < nodes; i++)
         for (int k = 0; k < 3; k++)
             x[i][k] = uniform(-1, 1);
-    if (!tac_barrier_near(&p, x, &near) || near.d < p.radius + .05)
+    if (!tac_barrier_near(&p, x, &near) || near.at.d < p.radius + .05)
         return;
     CHECK(tac_barrier_convex(&p, x, &near, held, c), "no closed form");
     tac_barrier_hessian(&p, x, &near, h);
     memcpy(whole, h, sizeof h);
     for (int i = 0; i < nodes; i++)
-        points = points && (fabs(near.w[i]) < 0x1p-50 || fabs(near.w[i]) > 1 - 0x1p-50);
+        points = points && (fabs(near.at.w[i]) < 0x1p-50 || fabs(near.at.w[i]) > 1 - 0x1p-50);
     for (int i = 0; i < n * n; i++) {
         const bool at_held = held[i / n / 3] || held[i % n / 3];
         CHECK(!at_held || c[i] == 0, "something where it is held");
