@@ -89,7 +89,8 @@ enum tac_err tac_distribute(struct tac_ctx *ctx, enum tac_err err, size_t n, con
                             size_t size, void *received, size_t *total);
 
 /* Collective. Gathers the records of all ranks on all ranks: *all (owned by the caller) has *total of them, in the
- * order of the ranks. If there are more than `most`, none is gathered, and *all is NULL. */
+ * order of the ranks. If there are more than `most`, none is gathered, and *all is NULL. most 0: all are needed, and
+ * more than messages can have are an error. */
 enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, const void *record, size_t size,
                            int64_t most, void *all, int64_t *total);
 

@@ -4,7 +4,6 @@
 #include "base/exchange.h"
 #include "contact/model.h"
 #include "impact/impact.h"
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +114,7 @@ enum tac_err tac_impact_gather_records(struct tac_impact *sim, const void *mine,
                                        size_t *total)
 {
     int64_t number;
-    const enum tac_err err = tac_share_all(sim->ctx, TAC_OK, count, mine, size, INT_MAX, all, &number);
+    const enum tac_err err = tac_share_all(sim->ctx, TAC_OK, count, mine, size, 0, all, &number);
     *total = (size_t)number;
     return err;
 }

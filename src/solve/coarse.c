@@ -1,7 +1,6 @@
 /* coarse.c: computes the rigid modes of subdomains, and makes E a dense matrix or the next level. */
 #include "base/exchange.h"
 #include "solve/levels.h"
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,8 +240,8 @@ static enum tac_err make_everywhere(struct tac_ctx *ctx, const struct tac_local_
     struct tac_coarse_block *all = NULL;
     struct tac_coarse_node *node = NULL, *sorted = NULL;
     int64_t blocks = 0, nodes = 0;
-    TAC_TRY(tac_share_all(ctx, TAC_OK, (size_t)local->subdomains, out->node, sizeof *node, INT_MAX, &node, &nodes));
-    TAC_TRY(tac_share_all(ctx, TAC_OK, mine, block, sizeof *all, INT_MAX, &all, &blocks));
+    TAC_TRY(tac_share_all(ctx, TAC_OK, (size_t)local->subdomains, out->node, sizeof *node, 0, &node, &nodes));
+    TAC_TRY(tac_share_all(ctx, TAC_OK, mine, block, sizeof *all, 0, &all, &blocks));
     err = make_message(ctx, local, (size_t)nodes, node, out);
     if (!err && dense) {
         err = make_dense(ctx, node, (size_t)blocks, all, out);

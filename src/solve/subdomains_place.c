@@ -4,7 +4,6 @@
  * rank decides alone. */
 #include "base/exchange.h"
 #include "solve/subdomains.h"
-#include <limits.h>
 #include <stdlib.h>
 
 /* The part of a subdomain's rows that a rank has. */
@@ -209,7 +208,7 @@ static enum tac_err balance(struct tac_ctx *ctx, struct placing *p)
     TAC_TRY(tac_agree(ctx, err));
     MPI_Allgather(&load, 1, MPI_INT64_T, p->load, 1, MPI_INT64_T, ctx->comm);
     err = list_offers(ctx, p, ctx->rank, 0, p->parts, share_of(ctx, p), own, &mine);
-    TAC_TRY(tac_share_all(ctx, err, mine, own, sizeof *own, INT_MAX, &p->offer, &offers));
+    TAC_TRY(tac_share_all(ctx, err, mine, own, sizeof *own, 0, &p->offer, &offers));
     p->offers = (size_t)offers;
     err = give_offers(ctx, p);
 done:
