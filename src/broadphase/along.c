@@ -14,7 +14,11 @@ static const double TEST_NS = 6;   /* two boxes */
 static const double USE_NS = 80;   /* of a pair, in one use of a list */
 static const double ENTER_NS = 60; /* of a pair, into a list */
 
-enum { DIRECTIONS = 6 }; /* until another skin is tried */
+enum {
+    DIRECTIONS = 6, /* until another skin is tried */
+    FEW = 16        /* a list is repaired if less than this part of the vertices have left their paths */
+};
+static const double FAST = 2; /* a vertex may go along its new path so many times as fast as along that of the others */
 
 enum tac_err tac_along_create(struct tac_view *view, double times, struct tac_along **out)
 {
@@ -23,6 +27,8 @@ enum tac_err tac_along_create(struct tac_view *view, double times, struct tac_al
     TAC_TRY(tac_agree(view->ctx, tac_alloc(view->ctx, 1, sizeof *a, &a)));
     a->view = view;
     TAC_TRY(tac_candidates_create(view, &a->candidates));
+    if (view->halo == NULL)
+        TAC_TRY(tac_alloc(view->ctx, (size_t)view->state->owned, 1, &a->left));
     const double edge = a->candidates->edge, thickness = view->scene->settings->contact.thickness;
     a->skin_most = edge > 0 ? fmin(thickness, SKIN * edge) : thickness;
     a->fixed = times > 0;
@@ -40,8 +46,15 @@ void tac_along_destroy(struct tac_along **along)
     if (*along == NULL)
         return;
     tac_candidates_destroy(&(*along)->candidates);
+    free((*along)->left);
     free(*along);
     *along = NULL;
+}
+
+static void spend(struct tac_along *along, double ns)
+{
+    along->cost += ns;
+    along->spent += ns;
 }
 
 /* ---- validity of the list ---- */
@@ -69,22 +82,27 @@ static void add_to_share(const struct tac_along *along, const double *x, const d
         }
 }
 
+/* Is the vertex at x + part p as near to its path at this share as the list allows? */
+static inline bool is_near(const struct tac_candidates *c, const double *x, const double *p, double part, double share,
+                           size_t v)
+{
+    const double radius = fmax(c->skin, c->path_bound[v].radius); /* immovable vertices have 0 */
+    double off[3];
+    for (size_t k = 0; k < 3; k++)
+        off[k] = x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k] - share * c->move[v].u[k];
+    return tac_dot(off, off) <= radius * radius * (1 - 0x1p-20);
+}
+
 static bool is_within_skin(const struct tac_along *along, const double *x, const double *p, double part, double share)
 {
-    const struct tac_candidates *c = along->candidates;
-    const double most = c->skin * c->skin * (1 - 0x1p-20);
-    for (size_t v = 0; v < (size_t)along->view->state->owned; v++) {
-        double off[3];
-        for (size_t k = 0; k < 3; k++)
-            off[k] = x[3 * v + k] + part * p[3 * v + k] - c->x[3 * v + k] - share * c->move[v].u[k];
-        if (!(tac_dot(off, off) <= most))
+    for (size_t v = 0; v < (size_t)along->view->state->owned; v++)
+        if (!is_near(along->candidates, x, p, part, share, v))
             return false;
-    }
     return true;
 }
 
 /* Different rounding of a sum on two ranks would do no harm, because is_within_skin() has a much larger margin. */
-enum tac_err tac_along_holds(const struct tac_along *along, const double *x, const double *p, double part, bool *holds)
+enum tac_err tac_along_holds(struct tac_along *along, const double *x, const double *p, double part, bool *holds)
 {
     enum tac_err err = TAC_OK;
     double sum[4];
@@ -95,8 +113,9 @@ enum tac_err tac_along_holds(const struct tac_along *along, const double *x, con
     add_to_share(along, x, p, 0, &sum[0], &sum[1]);
     add_to_share(along, x, p, part, &sum[2], &sum[3]);
     TAC_TRY(over_ranks(along, sum, 4, MPI_DOUBLE, MPI_SUM));
-    within = is_within_skin(along, x, p, 0, sum[1] > 0 ? tac_clamp01(sum[0] / sum[1]) : 0) &&
-             is_within_skin(along, x, p, part, sum[3] > 0 ? tac_clamp01(sum[2] / sum[3]) : 0);
+    for (int end = 0; end < 2; end++)
+        along->share[end] = sum[2 * end + 1] > 0 ? tac_clamp01(sum[2 * end] / sum[2 * end + 1]) : 0;
+    within = is_within_skin(along, x, p, 0, along->share[0]) && is_within_skin(along, x, p, part, along->share[1]);
     TAC_TRY(over_ranks(along, &within, 1, MPI_INT, MPI_MIN));
     *holds = within;
 done:
@@ -116,6 +135,53 @@ enum tac_err tac_along_begin(struct tac_along *along, const double *x, const dou
     if (*part < 1)
         TAC_TRY(tac_along_holds(along, x, p, 1, &holds));
     *part = *part < 1 && !holds ? *part : 1;
+done:
+    return err;
+}
+
+/* ---- repairs ---- */
+
+/* Gives a vertex a path that is at x at along->share[0] and at x + part p at along->share[1]. Where it would have to go
+ * much faster than the others, as for equal shares, it gets a place with a larger radius. */
+static void lay_path(struct tac_along *along, const double *x, const double *p, double part, size_t v)
+{
+    struct tac_candidates *c = along->candidates;
+    struct tac_move *move = &c->move[v];
+    const double begin = along->share[0], span = along->share[1] - begin;
+    const bool goes = FAST * span >= 1;
+    double length2 = 0;
+    for (size_t k = 0; k < 3; k++) {
+        const double way = part * p[3 * v + k];
+        length2 += way * way;
+        move->u[k] = goes ? way / span : 0;
+        c->x[3 * v + k] = x[3 * v + k] + (goes ? -begin * move->u[k] : .5 * way);
+    }
+    move->deviation = goes ? 0 : .5 * (.5 * sqrt(length2) + c->skin); /* a bound's radius is twice that */
+}
+
+enum tac_err tac_along_repair(struct tac_along *along, const double *x, const double *p, double part,
+                              tac_take_pair *take, void *context, bool *done)
+{
+    enum tac_err err = TAC_OK;
+    struct tac_candidates *c = along->candidates;
+    const size_t owned = (size_t)along->view->state->owned;
+    size_t count = 0;
+    *done = false;
+    if (!along->made || along->left == NULL)
+        return TAC_OK;
+    for (size_t v = 0; v < owned; v++) {
+        along->left[v] = !is_near(c, x, p, 0, along->share[0], v) || !is_near(c, x, p, part, along->share[1], v);
+        count += along->left[v];
+    }
+    if (FEW * count > owned)
+        return TAC_OK;
+    along->made = false;
+    for (size_t v = 0; v < owned; v++)
+        if (along->left[v])
+            lay_path(along, x, p, part, v);
+    TAC_TRY(tac_candidates_show_changed(along->view, c, along->left, take, context, done));
+    along->made = *done;
+    spend(along, TEST_NS * (double)c->cost.build);
 done:
     return err;
 }
@@ -140,12 +206,6 @@ done:
     return err;
 }
 
-static void spend(struct tac_along *along, double ns)
-{
-    along->cost += ns;
-    along->spent += ns;
-}
-
 enum tac_err tac_along_find(struct tac_along *along, const double *x, const double *p, double part, tac_take_pair *take,
                             void *context)
 {
@@ -157,6 +217,7 @@ enum tac_err tac_along_find(struct tac_along *along, const double *x, const doub
         for (size_t k = 0; k < 3; k++) {
             c->x[3 * v + k] = x[3 * v + k];
             c->move[v].u[k] = part * p[3 * v + k];
+            c->move[v].deviation = 0;
         }
     TAC_TRY(tac_candidates_show(along->view, c, take, context));
     along->made = true;

@@ -212,6 +212,55 @@ done:
     return err;
 }
 
+/* Removes the pairs with a vertex that got another path, and enters the pairs that were found anew. */
+static enum tac_err mend_list(struct tac_implicit *sim)
+{
+    enum tac_err err;
+    struct tac_implicit_contact *c = &sim->contact;
+    const struct tac_implicit_search *s = sim->search;
+    const uint8_t *left = s->along->left;
+    size_t kept = 0;
+    TAC_TRY(sort(sim));
+    TAC_TRY(tac_grow(sim->ctx, &c->pair, &c->pair_capacity, c->pair_count + s->count, sizeof *c->pair));
+    for (size_t k = 0; k < c->pair_count; k++) {
+        bool gone = false;
+        for (int i = 0; i < tac_pair_vertices(c->pair[k].form.type); i++)
+            gone = gone || left[c->pair[k].v[i]];
+        if (!gone && kept++ < k)
+            c->pair[kept - 1] = c->pair[k];
+    }
+    c->pair_count = kept + s->count;
+    for (size_t k = s->count, at = c->pair_count; k > 0;) { /* from the back, both in ascending order of keys */
+        const struct tac_implicit_found *found = &s->found[s->order[k - 1].at];
+        if (kept > 0 && c->pair[kept - 1].key > found->key) {
+            c->pair[--at] = c->pair[--kept];
+        } else {
+            write_pair(sim, found, &c->pair[--at]);
+            k--;
+        }
+    }
+    tac_along_enter(s->along, s->count);
+done:
+    return err;
+}
+
+/* On one rank: a list that lacks pairs of few vertices is repaired. */
+static enum tac_err repair_list(struct tac_implicit *sim, const double *x, const double *p, double part, bool *done)
+{
+    enum tac_err err;
+    struct tac_implicit_search *s = sim->search;
+    s->count = 0;
+    TAC_TRY(tac_along_repair(s->along, x, p, part, take, sim, done));
+    if (!*done)
+        return TAC_OK;
+    sim->contact.touch_of = NULL;
+    sim->books.counters.candidate_repairs++;
+    err = mend_list(sim);
+    s->along->made = err == TAC_OK;
+done:
+    return err;
+}
+
 enum tac_err tac_implicit_first_part(const struct tac_implicit *sim, const double *x, const double *p, double *part)
 {
     *part = 1;
@@ -271,6 +320,8 @@ enum tac_err tac_implicit_find(struct tac_implicit *sim, const double *x, const 
     if (s == NULL)
         return TAC_OK;
     TAC_TRY(tac_along_holds(s->along, x, p, part, &holds));
+    if (!holds)
+        TAC_TRY(repair_list(sim, x, p, part, &holds));
     if (!holds)
         TAC_TRY(make_list(sim, x, p, part));
     tac_along_use(s->along, sim->contact.pair_count);
