@@ -58,10 +58,11 @@ set(TACTUS_LABEL_quick
 # The longest ones, the longest of all first: ctest starts them in this order and before all others, so that no core waits
 # at the end for one of them that began last.
 set(TACTUS_LONG
-  events_static_friction equality_rigid implicit_odd impact_equality io_checkpoints
-  ranks_scenes ranks_scenes_shipped equality_scenes jobs_slurm record_same record_restart ranks_restart record_faults ranks_kds
+  equality_rigid ranks_scenes equality_scenes ranks_scenes_shipped implicit_odd impact_equality io_checkpoints
+  events_static_friction implicit_closed_forms run_follow solve_degenerate_3 equality_positions run_control partition_pieces_3
+  jobs_slurm record_same record_restart ranks_restart record_faults ranks_kds
   implicit_halves faults_one faults_ranks audit_runs check_pilot physics_box kds_figures implicit_benchmarks
-  implicit_closed_forms docs_digests docs_search implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
+  docs_digests docs_search implicit_equality_limits python_package python_examples io_goes_on install_package jobs_walk run_outputs
   ranks_stress ranks_kill ranks_pieces io_resume implicit_equality python_left ranks_damage faults_kills jobs_submit jobs_job
   jobs_report jobs_render scene_schema scene_refusals scene_crushed scene_doubts scene_plausible bench_instructions faults_files
   audit_cases audit_random audit_tied io_looks equality_random io_faults io_disk io_times python_faults

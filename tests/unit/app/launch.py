@@ -17,7 +17,7 @@ NO_MPI = sys.argv[2]
 SCENE = {"format": "tactus-scene/1", "time": {"end": 0.1, "frame": 0.05}, "gravity": [0, -9.81, 0],
          "bodies": [{"name": "ball", "mass": 1, "mesh": {"kind": "points", "vertices": [[0, 1, 0]]}}]}
 json.dump(SCENE, open("fall.json", "w"))
-BASE = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "PMI", "OMPI_COMM_"))}
+BASE = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "PMI", "OMPI_COMM_", "OMPI_MCA_ess_singleton"))}
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOBID": "7", "SLURM_NODELIST": "here", "SLURM_NTASKS": "4"}
 STEP = dict(JOB, SLURM_STEP_ID="0", SLURM_STEPID="0")
 

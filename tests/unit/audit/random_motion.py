@@ -136,6 +136,10 @@ def look(scene):
             x0, x1 = scene.x[piece][v], scene.x[piece + 1][v]
             keep = scene.kept(a, b)
             length = scene.times[piece + 1] - scene.times[piece]
+            # Boxes of the whole motion that are farther apart tell at once that nothing comes near.
+            one, other = (np.concatenate([x0[part], x1[part]]) for part in (slice(len(a)), slice(len(a), None)))
+            if max((other.min(axis=0) - one.max(axis=0)).max(), (one.min(axis=0) - other.max(axis=0)).max()) > keep:
+                continue
             if keep > 0 or len(v) < 4:
                 # Sampled: surely too near if a sample is; in doubt if one could be between two samples.
                 n = 40
@@ -144,9 +148,6 @@ def look(scene):
                 if min(d) < keep - SURE:
                     earliest = min(earliest, scene.times[piece] + length * int(np.argmax(np.array(d) < keep - SURE)) / n)
                 doubt = doubt or min(d) - move <= keep
-                continue
-            if np.any(np.max(np.concatenate([x0[:len(a)], x1[:len(a)]]), axis=0) < np.min(np.concatenate([x0[len(a):], x1[len(a):]]), axis=0)) or \
-               np.any(np.min(np.concatenate([x0[:len(a)], x1[:len(a)]]), axis=0) > np.max(np.concatenate([x0[len(a):], x1[len(a):]]), axis=0)):
                 continue
             sure, maybe = meets(x0, x1, len(a))
             doubt = doubt or maybe

@@ -22,10 +22,10 @@ STATIC, KINETIC = 0.5, 0.4
 MU = {"static": STATIC, "kinetic": KINETIC}
 
 
-def how(implicit, stiffness=2000):
+def how(implicit, stiffness=2000, step_s=2.0**-9):
     if implicit:
         return {"contact": {"thickness": 0.01, "friction": MU},
-                "integrator": {"kind": "implicit", "step_s": 2.0**-9, "friction": {"velocity": 1e-4}, "newton": {"velocity_tol": 1e-7}}}
+                "integrator": {"kind": "implicit", "step_s": step_s, "friction": {"velocity": 1e-4}, "newton": {"velocity_tol": 1e-7}}}
     return {"contact": {"thickness": 0.01, "stiffness": stiffness, "friction": MU}}
 
 
@@ -84,7 +84,7 @@ def bits(implicit):
     # d is made to slide, and then leans between the kinetic and the static limit: it slides on only if it is known to slide.
     loads = [lean(body, slope, 0.0625, 0.25) for body, slope in (("a", 0.52), ("b", 0.48), ("c", 1.2))]
     loads.append({"body": "d", "acceleration": [G, 0, 0], "path": [[0, 0], [0.0625, 0], [0.1875, 0.6], [0.21875, 0.45], [3, 0.45]]})
-    scene = {"time": {"end": 0.5, "frame": 0.125}, **how(implicit), "loads": loads,
+    scene = {"time": {"end": 0.5, "frame": 0.125}, **how(implicit, step_s=2.0**-7), "loads": loads,
              "bodies": [{"name": name, "mass": MASS, "position": [0.3 * i, 0.0092, 0.5 * i],
                          "mesh": {"kind": "points", "lattice": {"count": [3, 1, 2], "spacing": 0.1}}} for i, name in enumerate("abcd")] + [PLANE]}
     write("bits", scene)

@@ -115,7 +115,7 @@ def make_pile(n):
     """Discs in rows that lie in the gaps of those below, in a box; all that are near count as touching from the start."""
     discs = [[2.02 * i + 1.01 * (j % 2), 1.75 * j, 0] for j in range(n) for i in range(n)]
     left, right, top = -1.03, 2.02 * (n - .5) + 1.03, 1.75 * n + 5
-    return {"format": "tactus-scene/1", "time": {"end": .04, "frame": .02}, "gravity": [0, -9.81, 0],
+    return {"format": "tactus-scene/1", "time": {"end": .02, "frame": .01}, "gravity": [0, -9.81, 0],
             "contact": {"thickness": .05, "restitution": .5, "friction": .3}, "integrator": {"kind": "impact", "step_s": .01},
             "bodies": [{"name": "discs", "mass": 1, "radius": 1, "mesh": {"kind": "points", "vertices": discs}},
                        {"name": "box", "fixed": True, "mesh": {"kind": "segments", "vertices": [[left, top, 0], [left, -1.03, 0], [right, -1.03, 0], [right, top, 0]]}}]}

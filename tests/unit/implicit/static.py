@@ -78,15 +78,16 @@ slow, said = run("slow", {**BEAM, "integrator": {"kind": "implicit", "step_s": 2
 a, b = last("beam", "gravity")[0], last("slow", "gravity")[0]
 check(code == 0 and slow == 0 and abs(a / b - 1) < 5e-3, "a beam hangs as one that has come to rest: %.5g and %.5g J" % (a, b), text + said)
 
-# ---- the rubber ring between plates, as with inertia
-with tempfile.TemporaryDirectory() as folder:
-    press = presses.Press(folder, "ring, static", presses.rubber_ring({"scheme": "static"}))
-    press.ended(200)
-    press.agrees(0.005)
-    press.returns(0.01)
-    press.balances(0.005)
-    moving = presses.Press(folder, "ring, euler", presses.rubber_ring({}))
-    press.check(abs(press.peak / moving.peak - 1) < 0.005, "the peak is %.5g N, with inertia %.5g N" % (press.peak, moving.peak))
+# ---- the rubber ring between plates, as with inertia: figures, which are the same with sanitizers, where the others run this code in less time
+if "ASAN_OPTIONS" not in os.environ:
+    with tempfile.TemporaryDirectory() as folder:
+        press = presses.Press(folder, "ring, static", presses.rubber_ring({"scheme": "static"}))
+        press.ended(200)
+        press.agrees(0.005)
+        press.returns(0.01)
+        press.balances(0.005)
+        moving = presses.Press(folder, "ring, euler", presses.rubber_ring({}))
+        press.check(abs(press.peak / moving.peak - 1) < 0.005, "the peak is %.5g N, with inertia %.5g N" % (press.peak, moving.peak))
 
 # ---- a block that is drawn over a floor slides at mu times its weight and what presses it down
 DRAWN = {"materials": solid(1e5), "contact": {"thickness": 0.01, "friction": 0.5}, "integrator": {**STATIC, "friction": {"lags": 0}},
