@@ -191,13 +191,13 @@ def limit(seconds):
 
 
 def call(words, ranks=1, seconds=600, spread=False, skin=None, **hooks):
-    """Exit code and output; code "time" where the limit of processor time was met, and "hangs" where ten times as long a time has passed."""
+    """Exit code and output; code "time" where the limit of processor time was met, and "hangs" where ten times as much time has passed, and ten minutes."""
     command = (["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
     environment = {**os.environ, **ALONE, **({"TACTUS_TEST_DEAL": "1"} if spread else {}), **({"TACTUS_TEST_SKIN": skin} if skin else {}), **hooks}
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment,
                              preexec_fn=limit(seconds), start_new_session=True)
     try:
-        text = child.communicate(timeout=10 * seconds)[0]
+        text = child.communicate(timeout=max(600, 10 * seconds))[0]
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         return "hangs", child.communicate()[0]

@@ -152,7 +152,7 @@ class Draw:
             if r.random() < .1:
                 made["self"] = False
             if r.random() < (.9 if still else .35):
-                self.hold(name, r.random())
+                self.hold(name, kind, r.random())
         elif kind == "grains":
             if r.random() < .4:
                 made.update(mesh={"kind": "points", "lattice": {"count": [r.randint(1, 3) for k in range(3)], "spacing": .4 * s}}, mass=10 ** r.uniform(-3, 0))
@@ -195,10 +195,10 @@ class Draw:
         t0 = self.r.choice([0, 0, self.step, .3 * self.end])
         return [t0, t0 + self.r.uniform(.2, .6) * self.end, self.end * self.r.choice([1, 1, 2])]
 
-    def hold(self, name, dice):
+    def hold(self, name, kind, dice):
         """Vertices of a body are held, led or turned, and perhaps let go."""
         r, s = self.r, self.size
-        motion = {"body": name, "vertices": r.choice([[0], [0, 1], [0, 1, 2], [2]])}
+        motion = {"body": name, "vertices": r.choice([[0], [0, 1]] + [[0, 1, 2], [2]] * (kind != "rope"))}
         t = self.times()
         if dice < .3:
             motion["path"] = [[0, [0, 0, 0]]]
@@ -286,6 +286,12 @@ class Draw:
             other = r.choice([None] + [b["name"] for b in self.bodies if b.get("rigid") in rigid or b.get("fixed")])
             joint = {"name": f"joint {k}", "kind": r.choice(["ball", "hinge", "weld", "slider"]), "a": {"body": a["name"], "at": place},
                      "b": {"body": other, "at": place}, "slack": 10 ** r.uniform(-3.3, -2) * u}
+            ropes = [b for b in self.bodies if "from" in b["mesh"] and "rigid" not in b and "start" not in b]
+            if ropes and r.random() < .4:  # at the first vertex of a rope
+                rope = r.choice(ropes)
+                rope["rotation"] = [0, 0, 0]
+                joint.update(kind="ball", b={"body": rope["name"], "vertex": 0})
+                joint["a"]["at"] = [a + b for a, b in zip(rope["position"], rope["mesh"]["from"])]
             if joint["kind"] != "ball":
                 joint["span"] = r.uniform(.2, .8) * s
             if joint["kind"] in ("hinge", "slider"):
