@@ -118,7 +118,8 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
         double at[4][3];
         struct tac_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
-        tac_near_pair(c->form.type, at, &near);
+        if (!tac_barrier_near(&c->form, at, &near)) /* how many farther ones are listed depends on the ranks */
+            continue;
         const double gap = near.d - c->form.radius;
         if (gap < least ||
             (gap == least && c->key < key)) { /* of equal gaps the same pair is chosen on any number of ranks */

@@ -283,6 +283,12 @@ static enum tac_err check_limits(struct tac_reader *reader, const char *place, c
                               "an edge of \"%.60s\" is %.4g times as long at the start as at rest, and "
                               "materials.%.60s.stretch.limit allows less than %.4g",
                               body->name, edge_stretch(count, r, x), m->name, 1 + m->stretch_limit);
+    if (m != NULL && count == 2 && m->stretch_limit > 0 && m->stretch_limit < 1 &&
+        !(edge_stretch(count, r, x) > 1 - m->stretch_limit))
+        return tac_scene_fail(reader, place,
+                              "a segment of \"%.60s\" is %.4g times as long at the start as at rest, and "
+                              "materials.%.60s.stretch.limit allows more than %.4g",
+                              body->name, edge_stretch(count, r, x), m->name, 1 - m->stretch_limit);
     if (m != NULL && count == 3 && m->stretch_limit_principal > 0 &&
         !(principal_stretch(r, x) < 1 + m->stretch_limit_principal))
         return tac_scene_fail(reader, place,

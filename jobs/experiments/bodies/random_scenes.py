@@ -14,6 +14,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -189,12 +190,18 @@ def limit(seconds):
     return apply
 
 
-def call(words, ranks=1, seconds=600, spread=False, skin=None):
-    """Exit code and output; code "time" where the limit was met."""
+def call(words, ranks=1, seconds=600, spread=False, skin=None, **hooks):
+    """Exit code and output; code "time" where the limit of processor time was met, and "hangs" where ten times as much time has passed, and ten minutes."""
     command = (["mpirun", "-q", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []) + [TACTUS, *words]
-    environment = {**os.environ, **ALONE, **({"TACTUS_TEST_DEAL": "1"} if spread else {}), **({"TACTUS_TEST_SKIN": skin} if skin else {})}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, preexec_fn=limit(seconds))
-    return ("time" if done.returncode in (-24, -9) else done.returncode), done.stdout
+    environment = {**os.environ, **ALONE, **({"TACTUS_TEST_DEAL": "1"} if spread else {}), **({"TACTUS_TEST_SKIN": skin} if skin else {}), **hooks}
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment,
+                             preexec_fn=limit(seconds), start_new_session=True)
+    try:
+        text = child.communicate(timeout=max(600, 10 * seconds))[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        return "hangs", child.communicate()[0]
+    return ("time" if child.returncode in (-24, -9) else child.returncode), text
 
 
 def sentences(text):
@@ -225,10 +232,9 @@ def rise(scene, folder):
     return max(b - a for a, b in zip(total, total[1:])) / (allowed * max([float(row["kinetic"]) for row in rows] + [1e-300]))
 
 
-def judge(folder, seed, build, seconds, ranks, once):
-    """What is wrong with this seed, as a list; the code; how many joints, and what the run said."""
-    r, wrong = random.Random(f"ways {seed}"), []
-    scene, path, one = build(seed), os.path.join(folder, "scene.json"), os.path.join(folder, "one")
+def alone(folder, scene, seconds):
+    """Runs a scene on one rank, with a record, as `one` in the folder: what is wrong with it, as a list; the code; what the run said."""
+    wrong, path, one = [], os.path.join(folder, "scene.json"), os.path.join(folder, "one")
     with open(path, "w") as file:
         json.dump(scene, file)
     code, text = call(["run", path, "-o", one, "--quiet", "--record"], seconds=seconds)
@@ -236,7 +242,7 @@ def judge(folder, seed, build, seconds, ranks, once):
     if code not in (0, 2, 3, "time") or (code in (2, 3) and len(said) != 1):
         wrong.append(f"code {code}: {text[-300:]}")
     if code != 0:
-        return wrong, code, scene, said[:1]
+        return wrong, code, said[:1]
     proof, report = call(["audit", one, "--json"])
     report = json.loads(report[report.index("{"):]) if proof in (0, 1) else None
     if report is None or report["pieces"]["crossing"] or report["pieces"]["open"] or report["start_crossing"]:
@@ -247,6 +253,16 @@ def judge(folder, seed, build, seconds, ranks, once):
     worked = is_impact(scene) or report["counters"]["committed"]["penalty"] > 0  # else all works are rounding, and so is their sum
     if residual is not None and worked and not abs(residual) < 1e-9:
         wrong.append(f"the book is open by {residual:g}")
+    return wrong, 0, []
+
+
+def judge(folder, seed, build, seconds, ranks, once):
+    """What is wrong with this seed, as a list; the code; how many joints, and what the run said."""
+    r, scene = random.Random(f"ways {seed}"), build(seed)
+    path, one = os.path.join(folder, "scene.json"), os.path.join(folder, "one")
+    wrong, code, said = alone(folder, scene, seconds)
+    if code != 0:
+        return wrong, code, scene, said
     if rise(scene, one) > 1:
         wrong.append(f"the energy rises by {rise(scene, one):.3g} of what it may")
     for way in range(0 if once else 3 if "integrator" in scene else 2):

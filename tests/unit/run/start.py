@@ -119,6 +119,12 @@ def main():
         said = tactus("check", "implicit.json", "--set", f"materials.cloth.stretch.{limit}=0.05", code=2)
         check("at the start" in said and "1.05" in said and said.count("\n") <= 1, limit, said)
         tactus("check", "implicit.json", "--set", f"materials.cloth.stretch.{limit}=0.3")
+    put("rope.h5", [[0.08, 0, 0], [0, 0, 0]])  # 0.8 times as long as at rest
+    rope = {"name": "rope", "material": "rope", "mesh": {"kind": "segments", "from": [0, 0, 0], "to": [0.1, 0, 0]}, "start": {"file": "rope.h5"}}
+    for limit, code in ((0.1, 2), (0.3, 0), (2, 0)):
+        made = scene("rope.json", True, [("bodies", [rope]), ("materials", {"rope": {"density": 0.1, "stretch": {"model": "spring", "stiffness": 60, "limit": limit}}})])
+        said = tactus("check", made, code=code)
+        check(code == 0 or ("a segment of \"rope\" is 0.8 times as long at the start" in said and said.count("\n") <= 1), "pressed together", said)
     inside = h5py.File("block.h5")["position"][()]
     inside[:, 0] *= -1
     put("block.h5", inside)
