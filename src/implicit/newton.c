@@ -116,11 +116,11 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double at[4][3];
-        struct tac_near near;
+        struct tac_barrier_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
         if (!tac_barrier_near(&c->form, at, &near)) /* how many farther ones are listed depends on the ranks */
             continue;
-        const double gap = near.d - c->form.radius;
+        const double gap = near.at.d - c->form.radius;
         if (gap < least ||
             (gap == least && c->key < key)) { /* of equal gaps the same pair is chosen on any number of ranks */
             least = gap;
