@@ -193,10 +193,11 @@ enum tac_err tac_share_all(struct tac_ctx *ctx, enum tac_err err, size_t count, 
         *total += each[r];
     }
     if (most == 0 && *total >= INT_MAX)
-        TAC_TRY(tac_fail(ctx, TAC_ERR_RUN,
-                         "all ranks together have %lld records of one kind to share, and a message can have %d; a scene "
-                         "of this size does not fit",
-                         (long long)*total, INT_MAX));
+        TAC_TRY(
+            tac_fail(ctx, TAC_ERR_RUN,
+                     "all ranks together have %lld records of one kind to share, and a message can have %d; a scene "
+                     "of this size does not fit",
+                     (long long)*total, INT_MAX));
     if (most > 0 && *total > most)
         goto done;
     TAC_TRY(tac_agree(ctx, tac_alloc_brief(ctx, (size_t)*total, size, &came)));

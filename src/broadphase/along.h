@@ -34,12 +34,12 @@ struct tac_along {
     double skin_most;                  /* m */
     bool fixed;                        /* the skin: by a test */
     bool made;                         /* there is a list */
-    double share[2];                   /* where on the list's path the last path that it was asked for begins and ends */
-    uint8_t *left;                     /* owned, (V): 1: the last repair gave the vertex another path; on one rank */
-    struct tac_descent descent;        /* of the skin */
-    double cost;                       /* of lists and their use since the skin was chosen, ns by counts */
-    int directions;                    /* that they have served */
-    double spent;                      /* as `cost`, since it was made */
+    double share[2];            /* where on the list's path the last path that it was asked for begins and ends */
+    uint8_t *left;              /* owned, (V): 1: the last repair gave the vertex another path; on one rank */
+    struct tac_descent descent; /* of the skin */
+    double cost;                /* of lists and their use since the skin was chosen, ns by counts */
+    int directions;             /* that they have served */
+    double spent;               /* as `cost`, since it was made */
 };
 
 /* Collective; local on one rank. Creates the search. times > 0: the skin is always this multiple of the largest one
@@ -52,10 +52,10 @@ void tac_along_destroy(struct tac_along **along);
 enum tac_err tac_along_begin(struct tac_along *along, const double *x, const double *p, double *part);
 /* Collective; local on one rank. *holds: the list has all pairs for the positions between x and x + part p. */
 enum tac_err tac_along_holds(struct tac_along *along, const double *x, const double *p, double part, bool *holds);
-/* Local. Call it after tac_along_holds() for the same positions. Makes the list complete for them, where that costs less
- * than a new one: few vertices are not near their paths, and there is one rank. It gives these vertices, along->left,
- * other paths, and passes their pairs to `take`. The integrator must remove the pairs with such a vertex that it had.
- * *done: false if a new list must be made. */
+/* Local. Call it after tac_along_holds() for the same positions. Makes the list complete for them, where that costs
+ * less than a new one: few vertices are not near their paths, and there is one rank. It gives these vertices,
+ * along->left, other paths, and passes their pairs to `take`. The integrator must remove the pairs with such a vertex
+ * that it had. *done: false if a new list must be made. */
 enum tac_err tac_along_repair(struct tac_along *along, const double *x, const double *p, double part,
                               tac_take_pair *take, void *context, bool *done);
 /* Collective. Passes all pairs of a new list to `take`, each once, in no fixed order: those whose distance may come
