@@ -12,6 +12,27 @@ static double longest_move(const double p[4][3], int from, int to)
     return sqrt(most);
 }
 
+/* Returns whether the two primitives are farther apart along n than `least`, where they are now, `at`, and at the end, x +
+ * move. Places are linear in the share, so they are so in between, too. */
+static bool stays_apart(int n, int first, const double at[4][3], const double x[4][3], const double move[4][3],
+                        const double normal[3], double least)
+{
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+    for (int i = 0; i < n; i++) {
+        double now[3], end[3];
+        tac_sub(now, at[i], at[n - 1]);
+        for (int k = 0; k < 3; k++)
+            end[k] = x[i][k] - x[n - 1][k] + (move[i][k] - move[n - 1][k]);
+        const double along[2] = {tac_dot(now, normal), tac_dot(end, normal)};
+        for (int e = 0; e < 2; e++)
+            if (i < first)
+                lo[e] = fmin(lo[e], along[e]);
+            else
+                hi[e] = fmax(hi[e], along[e]);
+    }
+    return lo[0] - hi[0] > least && lo[1] - hi[1] > least;
+}
+
 double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const double p[4][3], double radius,
                           double keep, double most, double enough)
 {
@@ -39,6 +60,9 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         return 0;
     for (int round = 0; round < TAC_ADVANCE_MOST; round++) {
         if (!(speed > 0))
+            return 1;
+        /* Where an edge becomes a million times as long, the advances alone would be too many. */
+        if (round > 0 && stays_apart(n, first, at, x, move, near.n, radius + left + 2 * wrong))
             return 1;
         /* At most `gap - left` may be used up; a part of it, and on from there. */
         double step = (round == 0 ? gap - left : TAC_ADVANCE_PART * (gap - .5 * left)) / speed;

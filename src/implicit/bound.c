@@ -112,7 +112,6 @@ static enum tac_err bound(struct tac_implicit *sim, double *share)
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, sim->ctx->comm) != MPI_SUCCESS)
         return tac_fail(sim->ctx, TAC_ERR_RUN, "MPI failed while bounding a step");
     *share = least;
-    sim->last_step.least_share = fmin(sim->last_step.least_share, least);
     sim->books.counters.seconds_discovery += tac_wall_s() - begin_s;
     return TAC_OK;
 }
@@ -132,6 +131,7 @@ enum tac_err tac_implicit_reach(struct tac_implicit *sim, double *share)
         if (*share <= part)
             break;
     }
+    sim->last_step.least_share = fmin(sim->last_step.least_share, *share);
 done:
     return err;
 }

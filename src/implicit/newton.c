@@ -13,6 +13,7 @@
 #define TAC_ASTRAY_LEAST 1e-2 /* times the scene's diagonal: a vertex that goes less far has not gone astray */
 #define TAC_AT_REST                                                                                                    \
     1e-4 /* times velocity_tol: a step ends there, because with rounding forces come no nearer to balance */
+#define TAC_SURELY_LISTED 1.1 /* times the thickness: nearer pairs are on any list (MARGIN in implicit_candidates.c) */
 /* Times the scene's size. No gap may shrink below it, because the audit could not prove such a gap. */
 #define TAC_NEAREST 0x1p-46
 
@@ -116,11 +117,12 @@ enum tac_err tac_implicit_fail_step(struct tac_implicit *sim, const char *why)
     for (size_t e = 0; e < sim->contact.pair_count; e++) {
         const struct tac_implicit_pair *c = &sim->contact.pair[e];
         double at[4][3];
-        struct tac_barrier_near near;
+        struct tac_near near;
         tac_implicit_gather(sim->x, c->v, tac_pair_vertices(c->form.type), at);
-        if (!tac_barrier_near(&c->form, at, &near)) /* how many farther ones are listed depends on the ranks */
+        tac_near_pair(c->form.type, at, &near);
+        const double gap = near.d - c->form.radius;
+        if (!(gap < TAC_SURELY_LISTED * c->form.thickness)) /* which farther ones are listed depends on the ranks */
             continue;
-        const double gap = near.at.d - c->form.radius;
         if (gap < least ||
             (gap == least && c->key < key)) { /* of equal gaps the same pair is chosen on any number of ranks */
             least = gap;
