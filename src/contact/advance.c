@@ -1,8 +1,10 @@
 /* advance.c: bounds a step of a pair by additive conservative advancement (Li et al. 2021). */
 #include "contact/advance.h"
 
-#define TAC_ADVANCE_PART .9        /* of what is safe, so that rounding of the share is no concern */
-enum { TAC_ADVANCE_MOST = 20000 }; /* advances of one pair; after so many the share that was reached is returned */
+#define TAC_ADVANCE_PART .9 /* of what is safe, so that rounding of the share is no concern */
+/* Advances of one pair, and of one that has not come nearer than `most`; after so many the share that was reached is
+ * returned. Which far pairs a caller knows may depend on its lists, so these must hardly ever bound a step. */
+enum { TAC_ADVANCE_MOST = 20000, TAC_ADVANCE_FAR = 1 << 22 };
 
 static double longest_move(const double p[4][3], int from, int to)
 {
@@ -12,8 +14,8 @@ static double longest_move(const double p[4][3], int from, int to)
     return sqrt(most);
 }
 
-/* Returns whether the two primitives are farther apart along n than `least`, where they are now, `at`, and at the end, x +
- * move. Places are linear in the share, so they are so in between, too. */
+/* Returns whether the two primitives are farther apart along n than `least`, where they are now, `at`, and at the end,
+ * x + move. Places are linear in the share, so they are so in between, too. */
 static bool stays_apart(int n, int first, const double at[4][3], const double x[4][3], const double move[4][3],
                         const double normal[3], double least)
 {
@@ -58,7 +60,8 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
     const double left = keep * fmin(near.d - radius, most);
     if (!(gap > left))
         return 0;
-    for (int round = 0; round < TAC_ADVANCE_MOST; round++) {
+    bool met = near.d - radius < most;
+    for (int round = 0; round < (met ? TAC_ADVANCE_MOST : TAC_ADVANCE_FAR); round++) {
         if (!(speed > 0))
             return 1;
         /* Where an edge becomes a million times as long, the advances alone would be too many. */
@@ -71,6 +74,8 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
             return end ? 1 : share + step;
         if (end)
             step = 1 - share;
+        if (!(share + step > share)) /* the direction is too long for any advance */
+            return share;
         for (int i = 0; i < n; i++)
             for (int k = 0; k < 3; k++)
                 at[i][k] = x[i][k] + (share + step) * move[i][k];
@@ -83,6 +88,7 @@ double tac_advance_safely(enum tac_pair_type type, const double x[4][3], const d
         share += step;
         if (share >= enough)
             break;
+        met = met || near.d - radius < most;
     }
     return share;
 }

@@ -173,7 +173,8 @@ static void advances(void)
  * on it, the share depends on whether a list of candidates has this pair, and so on the number of ranks. */
 static void far_end(void)
 {
-    const double x[4][3] = {{-66.3, 281.5, 304.3}, {-207.2, 234.3, 349.9}, {-226.8, 416, -333.6}, {-309.9, 364.6, -243.9}};
+    const double x[4][3] = {
+        {-66.3, 281.5, 304.3}, {-207.2, 234.3, 349.9}, {-226.8, 416, -333.6}, {-309.9, 364.6, -243.9}};
     const double p[4][3] = {{-27.8, 4.3, -18.4}, {0, 0, 0}, {0, 0, 0}, {2.57e7, 3.11e7, 4.17e7}};
     const double share = tac_advance_safely(TAC_PAIR_EDGE_EDGE, x, p, 0, .2, .45, 1);
     CHECK(share == 1, "two edges that stay hundreds of metres apart are stopped at %g", share);
