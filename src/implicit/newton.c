@@ -13,8 +13,8 @@
 #define TAC_ASTRAY_LEAST 1e-2 /* times the scene's diagonal: a vertex that goes less far has not gone astray */
 #define TAC_AT_REST                                                                                                    \
     1e-4 /* times velocity_tol: a step ends there, because with rounding forces come no nearer to balance */
-#define TAC_SURELY_LISTED 1.1 /* times the thickness: nearer pairs are on any list (MARGIN in implicit_candidates.c)   \
-                               */
+/* Times the thickness: all nearer pairs are on any list (MARGIN in implicit_candidates.c). */
+#define TAC_SURELY_LISTED 1.1
 /* Times the scene's size. No gap may shrink below it, because the audit could not prove such a gap. */
 #define TAC_NEAREST 0x1p-46
 

@@ -107,6 +107,8 @@ def structs(source):
     for top in ("src", "include"):
         for folder, _, files in os.walk(os.path.join(source, top)):
             for name in sorted(files):
+                if not name.endswith((".c", ".h")):
+                    continue
                 with open(os.path.join(folder, name)) as f:
                     text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
                 for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\}", text, re.M | re.S):
