@@ -45,8 +45,8 @@ double tac_barrier_parallel(const double rest[4][3]);
 /* Local. Is m less than 1 at x? (Only two edges have m under 1.) */
 bool tac_barrier_is_mollified(const struct tac_barrier_pair *pair, const double x[4][3]);
 
-/* Local. Computes the distance of the pair at x (4, 3). Returns whether it is less than radius + thickness, and only
- * then sets *near. */
+/* Local. Computes the distance of the pair at x (4, 3). Returns whether it is less than radius + thickness; only
+ * then is near->b set. */
 bool tac_barrier_near(const struct tac_barrier_pair *pair, const double x[4][3], struct tac_barrier_near *near);
 
 /* Local. Returns m b, or INFINITY if the surfaces touch. near: of a pair for which tac_barrier_near() returned true. */

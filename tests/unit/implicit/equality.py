@@ -115,7 +115,7 @@ def main():
     seeds = range(int(sys.argv[1]), int(sys.argv[2])) if len(sys.argv) > 2 else (4, 2)
     with tempfile.TemporaryDirectory() as folder:
         repairs = sum(case(folder, seed) for seed in seeds)
-    must(repairs > 0 or len(seeds) == 1, "no list of candidates was repaired in any of these scenes", "")
+    must(repairs > 0 or 2 not in seeds, "no list of candidates was repaired; that of seed 2 is, more than a hundred times", "")
 
 
 if __name__ == "__main__":
