@@ -226,6 +226,19 @@ static enum tac_err fail_at(struct tac_implicit *sim, tac_gid v)
                         : "");
 }
 
+/* Fails because the linear solver met an infinity or NaN. */
+static enum tac_err fail_not_finite(struct tac_implicit *sim)
+{
+    sim->ctx->error[0] = '\0'; /* removes the sentence of the solver, which does not name the step */
+    sim->part.unsolved = sim->part.rounding = true;
+    return tac_fail(sim->ctx, TAC_ERR_RUN,
+                    "the step from t = %.9g s cannot be computed: the numbers of its linear system are too large, or "
+                    "too different, to be solved for (Newton iteration %lld, kappa %.3g); make the largest forces, "
+                    "stiffnesses and masses smaller, or the smallest masses larger; %s",
+                    (double)sim->now * sim->scene->settings->quantum_s, (long long)sim->part.newton, sim->newton.kappa,
+                    tac_implicit_what_helps(sim));
+}
+
 /* A solution that has not converged may lead downhill all the same; the line search decides that. system NULL: goes on
  * from the last solution. */
 static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *system, double rough)
@@ -250,6 +263,8 @@ static enum tac_err solve(struct tac_implicit *sim, const struct tac_system *sys
     }
     err = tac_solver_solve_by(s->solver, s->b, s->solution, &rule, &result);
     s->numbers = err && result.outcome != TAC_SOLVE_CONVERGED;
+    if (err && result.outcome == TAC_SOLVE_NOT_FINITE)
+        err = fail_not_finite(sim);
     s->rough = !err && result.outcome == TAC_SOLVE_ROUGH;
     s->cut_short = err && result.outcome == TAC_SOLVE_NOT_POSITIVE;
     if (err && (s->cut_short || result.outcome == TAC_SOLVE_LIMIT || result.outcome == TAC_SOLVE_STALLED)) {

@@ -130,9 +130,11 @@ static void make_requests(struct tac_running *run, struct tac_step *step)
     step->ask_stop = tac_signal_caught();
     if (run->ctx->rank != 0)
         return;
-    /* The time that the checkpoint, one more pass and closing the files need. */
+    /* The time that the checkpoint, one more pass and closing the files need; and the record, whose part grows with the
+     * time since the last frame. */
+    const double backlog_s = run->record != NULL ? tac_record_backlog_s(run->record) : 0;
     if (limit_s > 0 && step->ask_stop == 0 &&
-        left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s))
+        left_s < fmin(.25 * limit_s, 2 + 4 * run->save_took_s + 2 * run->longest_pass_s) + 1.5 * backlog_s)
         step->ask_stop = WALL_LIMIT;
     step->ask_save = now_s - run->saved_wall_s > run->sim.whole->settings->checkpoint.every_s;
 }

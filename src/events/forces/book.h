@@ -50,10 +50,25 @@ struct tac_books {
     struct tac_accum damping_ahead, friction_ahead; /* see the next two */
     struct tac_accum dissipated_ahead, work_ahead;  /* J: the part of the energies booked by the ticks at kept_at that
                                                        belongs to the time after kept_at */
+    tac_time handed_at;                             /* the last instant at which work of the next kind was booked */
+    struct tac_accum handed_ahead;                  /* J: its part that belongs to the time after that instant */
     struct tac_counters counters;
     int untimed, timed; /* number of instants until the next timed one; number of timed instants in the means */
     double instant_s, contact_s; /* mean wall time of those, and of contact in them */
 };
+
+/* Local. Books work that is done between two instants of forces, by a script that catches or releases a vertex or by a
+ * change of gravity, and that the next tick of gravity will need. The row of `now` leaves it out, whether this rank has
+ * an instant of forces then or not. */
+static inline void tac_books_hand(struct tac_books *books, tac_time now, double ahead)
+{
+    if (books->handed_at != now) {
+        books->handed_at = now;
+        books->handed_ahead = (struct tac_accum){0};
+    }
+    tac_accum_add(&books->work, ahead);
+    tac_accum_add(&books->handed_ahead, ahead);
+}
 
 /* ---- damping.c: the energy that dampers take ---- */
 enum tac_err tac_damping_create(struct tac_sim *sim);

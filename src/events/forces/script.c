@@ -139,9 +139,7 @@ static void hand_over(struct tac_sim *sim, tac_lid i, const double x[3], const d
         h && !(half && since == 0) ? -m * tac_state_seconds(&sim->state, h / 2 - since) * tac_dot(g, v) : 0;
     tac_accum_add(&sim->books.work, sign * .5 * m * tac_dot(v_mean, v_mean));
     tac_accum_add(&sim->books.work, -sign * m * tac_dot(g, x));
-    tac_accum_add(&sim->books.work, sign * ahead);
-    if (sim->books.kept_at == sim->state.now)
-        tac_accum_add(&sim->books.work_ahead, sign * ahead);
+    tac_books_hand(&sim->books, sim->state.now, sign * ahead);
     sim->books.book.work += sign * kinetic;
     sim->books.book.absolute += kinetic;
 }

@@ -19,6 +19,8 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     c->damping_ahead = sim->books.damping_ahead;
     c->friction_ahead = sim->books.friction_ahead;
     c->work_ahead = sim->books.work_ahead;
+    c->handed_at = sim->books.handed_at;
+    c->handed_ahead = sim->books.handed_ahead;
     memcpy(c->gravity, sim->scene->settings->gravity, sizeof c->gravity);
     c->gravity_period = tac_gravity_period(sim->elastic);
 done:
@@ -56,9 +58,7 @@ static void book_gravity(struct tac_sim *sim, const struct tac_change *c)
         tac_position(&sim->state, &sim->scripts, i, sim->state.now, x);
         const double ahead = m * (t * tac_dot(new, v) - s * tac_dot(old, v));
         tac_accum_add(&sim->books.work, m * (tac_dot(old, x) - tac_dot(new, x)));
-        tac_accum_add(&sim->books.work, ahead);
-        if (sim->books.kept_at == sim->state.now)
-            tac_accum_add(&sim->books.work_ahead, ahead);
+        tac_books_hand(&sim->books, sim->state.now, ahead);
     }
 }
 
@@ -70,6 +70,8 @@ enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const st
     sim->books.damping_ahead = c->damping_ahead;
     sim->books.friction_ahead = c->friction_ahead;
     sim->books.work_ahead = c->work_ahead;
+    sim->books.handed_at = c->handed_at;
+    sim->books.handed_ahead = c->handed_ahead;
     memcpy(sim->books.v_before, c->v_before, 3 * (size_t)sim->state.owned * sizeof *c->v_before);
     if (motion != NULL)
         tac_scripts_renew(sim, motion);

@@ -52,8 +52,8 @@ done:
     return err;
 }
 
-/* How grains turn, in the rows of what an integrator remembers besides. */
-/* What grains and motors remember; that of a motor stands at the points that show its angle. */
+/* What grains and motors remember. That of a motor stands at the points that show its angle, of those bodies that are
+ * rigid: the owner of another one, as of a vertex that is fixed, may have no such motor. */
 static enum tac_err collect_past(const struct tac_sim *sim, struct tac_checkpoint *c)
 {
     enum tac_err err;
@@ -62,7 +62,7 @@ static enum tac_err collect_past(const struct tac_sim *sim, struct tac_checkpoin
     for (size_t n = 0; n < sim->motors.count; n++)
         for (int side = 0; side < 2; side++) {
             const tac_lid i = sim->motors.motor[n].point[2 + side];
-            if (i < sim->state.owned) {
+            if (i < sim->state.owned && sim->motors.motor[n].place[side] >= 0) {
                 c->vertices.past[TAC_PAST_NUMBERS * (size_t)i] = sim->motors.motor[n].state.angle;
                 c->vertices.past[TAC_PAST_NUMBERS * (size_t)i + 1] = sim->motors.motor[n].state.kept;
             }

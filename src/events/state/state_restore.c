@@ -57,8 +57,9 @@ static void restore_past(struct tac_sim *sim, tac_lid i, const double past[TAC_P
         memcpy(sim->state.spin[i].w, &past[3], sizeof sim->state.spin->w);
     }
     for (size_t n = 0; n < sim->motors.count; n++)
-        if (i == sim->motors.motor[n].point[2] || i == sim->motors.motor[n].point[3])
-            sim->motors.motor[n].state = (struct tac_motor_state){past[0], past[1]};
+        for (int side = 0; side < 2; side++)
+            if (i == sim->motors.motor[n].point[2 + side] && sim->motors.motor[n].place[side] >= 0)
+                sim->motors.motor[n].state = (struct tac_motor_state){past[0], past[1]};
 }
 
 static enum tac_err restore_vertices(struct tac_sim *sim, const struct tac_checkpoint *c, const int32_t *owner)

@@ -129,6 +129,7 @@ struct tac_record {
 
     struct tac_frames *file; /* owned: record.h5; its group is /record */
     int64_t partial;         /* the interval that is in /partial; -1: none */
+    double send_s, write_s;  /* that a point took in the last distribution and in the last group, on this rank */
 };
 
 /* Collective. Makes DIR/record.h5 without groups. TACTUS_TEST_SPILL=bytes, for tests, sets a smaller budget than 64
@@ -164,6 +165,8 @@ enum tac_err tac_record_group(struct tac_record *record, int64_t index);
 /* Collective. Writes the points so far as /partial/INDEX, replaces what was there, and makes sure that the file is on
  * the disk. Points since the last distribution are in it, and are dropped here; the others are kept. */
 enum tac_err tac_record_partial(struct tac_record *record, int64_t index);
+/* Local. Estimates the seconds that tac_record_partial() would take now, from what the last ones took. */
+double tac_record_backlog_s(const struct tac_record *record);
 /* Collective. Makes sure that the file is on the disk. */
 enum tac_err tac_record_sync(struct tac_record *record);
 /* Collective; also after a failure. */

@@ -2,7 +2,7 @@
 """joint_ways.py: joints and motors, to the last bit by every way to run them.
 
 A chain of four links hangs from the world by a hinge with a motor, its links by a ball, a hinge with limits and another
-motor, and a weld; the last link holds a corner of a rag, and a block slides along the second one. One run on one rank is the reference. Against it: all pairs, other
+motor, and a weld; the last link holds a corner of a rag, and a block slides along the second one. A fan is driven on a post that is fixed. One run on one rank is the reference. Against it: all pairs, other
 windows, two and three ranks that have parts of the scene from the start, two that hand vertices over after each pass, and a
 run that is stopped and goes on on another number of ranks. A like scene goes in implicit steps. With TACTUS_OTHER, the program that another compiler built. The
 reference is audited. If it fails, a joint or a motor follows from something that is not of the scene.
@@ -38,8 +38,12 @@ def scene():
         "bodies": [*map(link, range(4)),
                    {**link(1), "name": "block", "position": [.15, .03, 0], "mesh": {"kind": "box", "size": [.02, .02, .02], "cells": [1, 1, 1]}},
                    {"name": "rag", "material": "cloth", "position": [.45, -.005, 0], "mesh": {"kind": "grid", "size": [.08, .08], "cells": [3, 3]}},
+                   {"name": "post", "fixed": True, "position": [.6, .5, 0], "mesh": {"kind": "box", "size": [.04, .3, .04], "cells": [1, 3, 1]}},
+                   {"name": "fan", "rigid": {"density": 500}, "position": [.74, .6, 0], "mesh": {"kind": "box", "size": [.2, .04, .04], "cells": [3, 1, 1]}},
                    {"name": "floor", "fixed": True, "position": [0, -.03, 0], "mesh": {"kind": "grid", "size": [2, 2], "cells": [1, 1]}}],
         "joints": [joint(0, "hinge", **hinge, limits=[-60, 30], motor={"position": 10, "stiffness": 5, "most": 2}),
+                   {"name": "drive", "kind": "hinge", "a": {"body": "fan", "at": [.63, .6, 0]}, "b": {"body": "post"}, "axis": [0, 0, 1], "span": .05,
+                    "slack": .0005, "motor": {"position": 40, "stiffness": 2, "path": [[0, 0], [.02, 1]]}},
                    joint(1, "ball", restitution=1),
                    joint(2, "hinge", **hinge, limits=[-20, 20], motor={"speed": -4, "most": .05, "path": [[0, 0], [.02, 1]]}),
                    joint(3, "weld", axis=[1, 0, 0], span=.02),
