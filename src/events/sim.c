@@ -204,7 +204,7 @@ enum tac_err tac_sim_create(struct tac_ctx *ctx, struct tac_scene *scene, enum t
     sim->find.mode = mode;
     sim->state.quantum = scene->settings->quantum_s;
     sim->scripts.next_knot = TAC_TIME_NEVER;
-    sim->books.before_at = sim->books.kept_at = sim->books.handed_at = -1;
+    sim->books.before_at = sim->books.kept_at = sim->books.handed.at = -1;
     sim->books.losses_known = true;
     sim->state.owned = tac_scene_owned(scene);
     sim->state.count = sim->state.capacity = scene->mesh->vertex_count;

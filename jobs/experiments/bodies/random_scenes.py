@@ -201,7 +201,7 @@ def call(words, ranks=1, seconds=600, spread=False, skin=None, **hooks):
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         return "hangs", child.communicate()[0]
-    return ("time" if child.returncode in (-24, -9, 128 + 24, 128 + 9) else child.returncode), text
+    return ("time" if child.returncode in (-24, -9, 128 + 24) else child.returncode), text
 
 
 def sentences(text):

@@ -12,6 +12,11 @@ DRAPED, PULLED = 3.95, 3.83  # s, of the papers
 FINE = {"--fine": {"action": "store_true", "help": "8000 vertices each, for the usual time, or with --full for the paper's"}}
 
 
+def is_large(paper):
+    """Whether it has the papers' material and the run is not recorded: a record of all breakpoints would take 50 GB and more."""
+    return paper.options.full or paper.options.fine
+
+
 def scene(paper, pulled):
     if paper.options.fine and paper.quick:
         sys.exit("--fine and --quick are two sizes: give one")
@@ -19,7 +24,7 @@ def scene(paper, pulled):
     rest = paper.size(.12, .6, DRAPED)
     end = rest + (paper.size(.06, .4, PULLED) if pulled else 0)
     made["time"] = {"end": end, "frame": rest / paper.size(8, 16, 64)}
-    if paper.options.full or paper.options.fine:
+    if is_large(paper):
         made["contact"].update(stiffness=1, restitution=0)
         made["materials"]["cloth"] = {"density": .01, "stretch": {"model": "cst", "stiffness": .5, "poisson": .3, "damping": 1 / 500},
                                       "bend": {"model": "hinge", "stiffness": 1e-8, "rest": "flat"}}

@@ -7,7 +7,7 @@ Clocks (nested and free, safeties, bounds in seconds), layers (stiffness, expone
 bodies are those of the asynchronous integrator. Each scene is run on one rank with --record for S seconds of processor time at most (20) and audited;
 then on another number of ranks, found by all three ways of discovery, with vertices that change ranks or messages that are late; in two pieces on two
 numbers of ranks; and, for some, as a branch from one checkpoint on two numbers of ranks. Bits must be equal (`tactus diff`). A run on
-several ranks that takes over four times S is not judged.
+several ranks that takes over four times S is not judged, and counted.
 
 Prints a row for each seed and a summary; exit code 1 if one is wrong. --keep: folders of wrong seeds are left there. --scene prints a scene. What it
 shows: whether the invariance law holds for combinations that nobody has thought of."""

@@ -26,6 +26,12 @@ struct tac_losses {
     struct tac_accum friction, damping, plasticity;
 };
 
+/* Work that was booked between instants of forces. */
+struct tac_handed {
+    tac_time at;            /* the last time; -1: none */
+    struct tac_accum ahead; /* J: what was booked then, which belongs to the time after it */
+};
+
 /* Accumulators and counters. */
 struct tac_books {
     /* accumulators (docs/explanation/method.md, Energy and the book); saved at a window's start */
@@ -50,8 +56,7 @@ struct tac_books {
     struct tac_accum damping_ahead, friction_ahead; /* see the next two */
     struct tac_accum dissipated_ahead, work_ahead;  /* J: the part of the energies booked by the ticks at kept_at that
                                                        belongs to the time after kept_at */
-    tac_time handed_at;                             /* the last instant at which work of the next kind was booked */
-    struct tac_accum handed_ahead;                  /* J: its part that belongs to the time after that instant */
+    struct tac_handed handed;                       /* of tac_books_hand() */
     struct tac_counters counters;
     int untimed, timed; /* number of instants until the next timed one; number of timed instants in the means */
     double instant_s, contact_s; /* mean wall time of those, and of contact in them */
@@ -62,12 +67,10 @@ struct tac_books {
  * an instant of forces then or not. */
 static inline void tac_books_hand(struct tac_books *books, tac_time now, double ahead)
 {
-    if (books->handed_at != now) {
-        books->handed_at = now;
-        books->handed_ahead = (struct tac_accum){0};
-    }
+    if (books->handed.at != now)
+        books->handed = (struct tac_handed){.at = now};
     tac_accum_add(&books->work, ahead);
-    tac_accum_add(&books->handed_ahead, ahead);
+    tac_accum_add(&books->handed.ahead, ahead);
 }
 
 /* ---- damping.c: the energy that dampers take ---- */

@@ -224,8 +224,8 @@ enum tac_err tac_sim_energy(struct tac_sim *sim, struct tac_energy_row *row)
     sum[TAC_SUM_WORK] = sim->books.work;
     if (half)
         tac_accum_subtract(&sum[TAC_SUM_WORK], &sim->books.work_ahead);
-    if (sim->books.handed_at == sim->state.now)
-        tac_accum_subtract(&sum[TAC_SUM_WORK], &sim->books.handed_ahead);
+    if (sim->books.handed.at == sim->state.now)
+        tac_accum_subtract(&sum[TAC_SUM_WORK], &sim->books.handed.ahead);
     for (int k = 0; k < 3; k++)
         sum[COUPLE + k] = sim->books.couple[k];
     TAC_TRY(tac_sum_all(sim->ctx, sum, SUMS));

@@ -19,8 +19,7 @@ enum tac_err tac_change_begin(struct tac_sim *sim, struct tac_change *c)
     c->damping_ahead = sim->books.damping_ahead;
     c->friction_ahead = sim->books.friction_ahead;
     c->work_ahead = sim->books.work_ahead;
-    c->handed_at = sim->books.handed_at;
-    c->handed_ahead = sim->books.handed_ahead;
+    c->handed = sim->books.handed;
     memcpy(c->gravity, sim->scene->settings->gravity, sizeof c->gravity);
     c->gravity_period = tac_gravity_period(sim->elastic);
 done:
@@ -70,8 +69,7 @@ enum tac_err tac_change_end(struct tac_sim *sim, const uint8_t *motion, const st
     sim->books.damping_ahead = c->damping_ahead;
     sim->books.friction_ahead = c->friction_ahead;
     sim->books.work_ahead = c->work_ahead;
-    sim->books.handed_at = c->handed_at;
-    sim->books.handed_ahead = c->handed_ahead;
+    sim->books.handed = c->handed;
     memcpy(sim->books.v_before, c->v_before, 3 * (size_t)sim->state.owned * sizeof *c->v_before);
     if (motion != NULL)
         tac_scripts_renew(sim, motion);

@@ -19,8 +19,7 @@ struct tac_change {
     tac_time kept_at; /* velocities before the kicks of this instant; -1: none */
     double *v_before; /* owned, (owned vertices, 3), m/s */
     struct tac_accum dissipated_ahead, damping_ahead, friction_ahead, work_ahead;
-    tac_time handed_at;
-    struct tac_accum handed_ahead;
+    struct tac_handed handed;
     double gravity[3]; /* m/s^2 */
     tac_time gravity_period;
     size_t present_count;

@@ -4,7 +4,7 @@
 One run on one rank is the reference. Against it: all pairs, short windows, other frames, two and three ranks that have
 parts of the scene from the start, two that hand vertices over after each pass, and a run that is stopped twice within
 chords and goes on on other numbers of ranks; with TACTUS_OTHER, the program that another compiler built. If it fails, a plan of a rigid body follows from something that is not of the
-scene.
+scene. Then a scene in which a vertex is let go at the instant of a row, when a rigid body alone has an event.
 
 With --random instead: random scenes of rigid solids, shells, wires and points among cloth and particles, each audited and
 compared with all pairs and two ranks.
